@@ -1,0 +1,202 @@
+// Package driver is the seam between the public API in package gpu and the devices that execute launches: an NVIDIA GPU
+// (gpu/internal/cuda) and the virtual GPU (gpu/internal/vgpu). Both get identical PTX and identical packed arguments;
+// one conformance suite runs on every device that is present.
+package driver
+
+import (
+	"context"
+	"time"
+
+	"memwall/gpu/perf"
+)
+
+// Address is a device address, as a CUDA kernel sees it.
+type Address uint64
+
+// Dim3 is an extent in x, y, z; every component is at least 1 when it reaches a device.
+type Dim3 struct{ X, Y, Z uint32 }
+
+// Count is X·Y·Z.
+func (d Dim3) Count() uint64 { return uint64(d.X) * uint64(d.Y) * uint64(d.Z) }
+
+// Device is one GPU. Its methods are safe for use by several goroutines.
+type Device interface {
+	// Properties are those of the device or, for a virtual one, of the profile that it stands for.
+	Properties() Properties
+	// Profile holds the roofs, caches and limits that cards and the time model use.
+	Profile() *perf.Profile
+	// Capability says whether an optional operation works: an empty string, or the reason why not.
+	Capability(Capability) string
+
+	// Alloc returns device memory, 256-byte aligned, zero-filled on the virtual device and undefined on a real one.
+	Alloc(bytes int64) (Address, error)
+	// Free gives an allocation back; the address must be one that Alloc returned.
+	Free(Address) error
+	// MemoryInfo is the free and the total memory in bytes.
+	MemoryInfo() (free, total int64)
+	CopyIn(dst Address, src []byte, s Stream) error
+	CopyOut(dst []byte, src Address, s Stream) error
+	Copy(dst, src Address, bytes int64, s Stream) error
+	// Fill writes count copies of the pattern (1, 2, 4 or 8 bytes).
+	Fill(dst Address, pattern []byte, count int64, s Stream) error
+
+	// LoadPTX parses, checks and prepares a module; anything unsupported is an error that names PTX line and instruction.
+	LoadPTX(text string, o LoadOptions) (Module, error)
+
+	// Launch runs a function. With l.Wait it returns when the launch is over, with its result; otherwise the launch is
+	// queued on l.Stream and the result is nil. Cancelling ctx stops a running launch within a second.
+	Launch(ctx context.Context, l *Launch) (*Result, error)
+	// LaunchGraph runs an instantiated graph on a stream.
+	LaunchGraph(ctx context.Context, g Graph, s Stream) error
+
+	NewStream() (Stream, error)
+	NewEvent() (Event, error)
+	// BeginCapture records what is queued on s into a graph until EndCapture; the virtual device may answer "not yet".
+	BeginCapture(s Stream) error
+	EndCapture(s Stream) (Graph, error)
+	// Synchronize waits for everything queued on all streams.
+	Synchronize(ctx context.Context) error
+	// Close frees everything; later calls fail.
+	Close() error
+}
+
+// Capability names an optional operation.
+type Capability string
+
+const (
+	Clusters    Capability = "clusters"
+	Cooperative Capability = "cooperative launch"
+	Graphs      Capability = "graphs"
+	LargeShared Capability = "more than 48 KiB shared memory a CTA"
+	Sampling    Capability = "sampling" // executing every k-th CTA
+	Counting    Capability = "exact counters"
+	Sanitizer   Capability = "sanitizer"
+)
+
+// Properties of a device, named as the CUDA driver's attributes.
+type Properties struct {
+	Name              string // "virtual:h200", "cuda:0"
+	Model             string // "H200 SXM"
+	Virtual           bool
+	ComputeMajor      int
+	ComputeMinor      int
+	SMs               int
+	WarpSize          int
+	MaxThreadsPerCTA  int
+	MaxCTADim         Dim3
+	MaxGridDim        Dim3
+	SharedPerCTA      int // bytes without opting in (48 KiB)
+	SharedPerCTAOptin int
+	SharedPerSM       int
+	RegistersPerSM    int
+	L2Bytes           int
+	ClockHz           float64
+	MemoryBytes       int64
+}
+
+// LoadOptions go with PTX text.
+type LoadOptions struct {
+	Name string // shown in errors: "gemv/1_naive.ptx", "cell 7"
+	// Facts are registers, spills and shared bytes by function, read from a cubin of this device's architecture;
+	// where a function is missing its registers are estimated by liveness and marked so.
+	Facts map[string]FunctionFacts
+	// Sources maps the file names of .file directives to text, for fault messages.
+	Sources map[string]string
+}
+
+// FunctionFacts is what the assembler decided for one function on one architecture.
+type FunctionFacts struct {
+	Registers   int
+	SharedBytes int // static
+	LocalBytes  int // stack a thread
+	SpillBytes  int
+	Source      string // "cubin sm_90, NVRTC 12.9.86"
+}
+
+// Module is loaded PTX.
+type Module interface {
+	Function(name string) (Function, error) // the error lists the names that there are
+	Functions() []string
+	Global(name string) (Address, int64, error)
+	Unload() error
+}
+
+// Function is an entry point of a module.
+type Function interface {
+	Name() string
+	Params() []Param
+	Attributes() Attributes
+	// SetMaxDynamicShared opts in to more than 48 KiB of dynamic shared memory.
+	SetMaxDynamicShared(bytes int) error
+}
+
+// Param is one .param of an entry.
+type Param struct {
+	Name    string
+	Type    string // PTX type without the dot: "u64", "f32", "b8"
+	Offset  int    // in the packed argument buffer
+	Size    int    // bytes
+	Align   int
+	Pointer bool // declared .ptr, or a 64-bit parameter used as an address
+}
+
+// Attributes of a function.
+type Attributes struct {
+	FunctionFacts
+	Estimated        bool // Registers is an estimate by liveness
+	RegistersLow     int  // with RegistersHigh: the range of an estimate
+	RegistersHigh    int
+	MaxThreadsPerCTA int
+	RequiredCTA      Dim3 // .reqntid; zero where there is none
+	MinCTAsPerSM     int  // .minnctapersm
+	Target           string
+}
+
+// Launch is one launch, arguments packed as the entry's parameters lie.
+type Launch struct {
+	Function    Function
+	Grid, CTA   Dim3
+	Cluster     Dim3 // zero: none
+	Shared      int  // dynamic bytes
+	Cooperative bool
+	Stream      Stream // nil: the default stream
+	Args        []byte
+	Wait        bool
+	Count       bool // keep counters, caches and lines (virtual)
+	Warm        bool // keep the L2 of the launch before
+	Sample      int  // execute CTAs 0, k, 2k …; 0 and 1 mean all
+	Repeat      int  // timed samples on a real GPU; 0 means 1
+}
+
+// Result of a launch that was waited for.
+type Result struct {
+	Counts   perf.Counts       // of the CTAs that were executed; not scaled
+	Lines    []perf.LineCounts // by PTX line
+	Executed uint64            // CTAs executed
+	Sampled  int               // 1, or every k-th CTA
+	Cold     bool              // the L2 was cold at the start
+	Samples  []time.Duration   // measured durations; empty on the virtual device
+	Host     time.Duration     // host time that the launch took, the simulation's on a virtual device
+}
+
+// Stream is a queue of work; nil stands for the default stream.
+type Stream interface {
+	Synchronize(ctx context.Context) error
+	Record(Event) error
+	Wait(Event) error
+	Destroy() error
+}
+
+// Event is a mark in a stream.
+type Event interface {
+	Done() bool
+	// Since is the time from another event to this one, and its tag.
+	Since(Event) (perf.Figure, error)
+	Destroy() error
+}
+
+// Graph is instantiated work.
+type Graph interface {
+	Nodes() int
+	Destroy() error
+}

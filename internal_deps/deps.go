@@ -1,0 +1,32 @@
+// Package deps pins modules while the tree is being built.
+package deps
+
+import (
+	_ "github.com/alecthomas/chroma/v2/quick"
+	_ "github.com/chromedp/chromedp"
+	_ "github.com/ebitengine/purego"
+	_ "github.com/go-zeromq/zmq4"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/schollz/progressbar/v3"
+	_ "github.com/spf13/cobra"
+	_ "github.com/traefik/yaegi/interp"
+	_ "github.com/traefik/yaegi/extract"
+	_ "github.com/traefik/yaegi/stdlib"
+	_ "github.com/x448/float16"
+	_ "github.com/yuin/goldmark"
+	_ "golang.org/x/perf/benchmath"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/tools/go/gcexportdata"
+	_ "golang.org/x/tools/go/packages"
+	_ "golang.org/x/tools/go/ssa"
+	_ "golang.org/x/tools/go/ssa/ssautil"
+	_ "gonum.org/v1/gonum/mat"
+	_ "gonum.org/v1/gonum/stat"
+	_ "gonum.org/v1/plot"
+	_ "gonum.org/v1/plot/vg/vgsvg"
+	_ "gonum.org/v1/plot/vg/vgimg"
+	_ "gonum.org/v1/plot/plotter"
+	_ "pgregory.net/rapid"
+)
