@@ -179,6 +179,12 @@ type Result struct {
 	Host     time.Duration     // host time that the launch took, the simulation's on a virtual device
 }
 
+// Touched says what a launch did to one allocation; an atomic reads and writes.
+type Touched struct {
+	Base          Address // as Alloc returned it
+	Read, Written bool
+}
+
 // Stream is a queue of work; nil stands for the default stream.
 type Stream interface {
 	Synchronize(ctx context.Context) error

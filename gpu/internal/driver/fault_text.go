@@ -1,0 +1,77 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is the fault as text: what and where in the PTX, who did it, and the line of CUDA C++ that it comes from. Lines
+// that nothing is known for are left out.
+func (f *Fault) Error() string {
+	lines := []string{f.Headline()}
+	if who := f.Who(); who != "" {
+		lines = append(lines, who)
+	}
+	if f.Detail != "" {
+		lines = append(lines, f.Detail)
+	}
+	if from := f.From(); from != "" {
+		lines = append(lines, "from "+from)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Headline is the first line: device, module and PTX line, instruction and kind.
+func (f *Fault) Headline() string {
+	var b strings.Builder
+	b.WriteString(f.Device)
+	b.WriteString(": ")
+	switch {
+	case f.Module != "" && f.PTXLine > 0:
+		fmt.Fprintf(&b, "%s:%d: ", f.Module, f.PTXLine)
+	case f.Module != "":
+		b.WriteString(f.Module + ": ")
+	case f.Function != "":
+		b.WriteString(f.Function + ": ")
+	}
+	if f.Instruction != "" {
+		b.WriteString(f.Instruction + " ")
+	}
+	b.WriteString(string(f.Kind))
+	return b.String()
+}
+
+// perThread tells the kinds that one lane caused from those that stop the launch as a whole.
+func (f *Fault) perThread() bool {
+	switch f.Kind {
+	case OutOfBounds, Misaligned, Trap, Assert, Illegal, Uninitialised:
+		return true
+	}
+	return false
+}
+
+// Who is the second line: the thread and the address; empty where no single thread is to blame.
+func (f *Fault) Who() string {
+	if !f.perThread() {
+		return ""
+	}
+	who := fmt.Sprintf("CTA (%d,%d,%d) warp %d lane %d", f.CTA[0], f.CTA[1], f.CTA[2], f.Warp, f.Lane)
+	if f.Kind == OutOfBounds || f.Kind == Misaligned {
+		who += fmt.Sprintf(": address 0x%x", f.Address)
+		if f.Allocation != "" {
+			who += ", " + f.Allocation
+		}
+	}
+	return who
+}
+
+// From is the line of CUDA C++, empty where it is unknown.
+func (f *Fault) From() string {
+	switch {
+	case f.File == "":
+		return ""
+	case f.SourceLine > 0:
+		return fmt.Sprintf("%s:%d", f.File, f.SourceLine)
+	}
+	return f.File
+}
