@@ -1,0 +1,1 @@
+// This file lets the package declare a function without a body: see profilerLabels.
