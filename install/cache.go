@@ -43,3 +43,19 @@ func writeFile(path string, data []byte, mode fs.FileMode) error {
 	}
 	return err
 }
+
+// Lock waits for an exclusive lock on a file, which it creates, and returns the function that frees it. The system frees it
+// too when the process ends, however it ends.
+func Lock(path string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("lock: %w: set MEMWALL_CACHE to a folder that memwall may write", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock: %w: set MEMWALL_CACHE to a folder that memwall may write", err)
+	}
+	if err := lockFile(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return func() { f.Close() }, nil
+}

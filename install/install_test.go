@@ -205,7 +205,7 @@ func TestLab(t *testing.T) {
 	defer cancel()
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- Lab(ctx, LabOptions{Notebooks: originals, Dir: filepath.Join(dir, "nb"), Open: "01-a.ipynb",
+		ended <- Lab(ctx, LabOptions{Notebooks: originals, Dir: filepath.Join(dir, "nb"), State: filepath.Join(dir, "state"), Open: "01-a.ipynb",
 			Progress: func(s string) { t.Log(s) }, Ready: func(u string) { ready <- u }, Log: io.Discard})
 	}()
 	select {

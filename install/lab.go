@@ -22,6 +22,7 @@ import (
 type LabOptions struct {
 	Notebooks fs.FS        // the originals
 	Dir       string       // working copy; "" is memwall-notebooks in the current folder
+	State     string       // where Jupyter keeps settings and run-time files; "" is a folder of the cache
 	Open      string       // notebook to open first, relative to Dir
 	Port      int          // 0: the first free one from 8888 on
 	Browser   bool         // open the browser
@@ -46,22 +47,24 @@ func Lab(ctx context.Context, o LabOptions) error {
 	if err != nil {
 		return err
 	}
-	cache, err := Cache()
-	if err != nil {
-		return err
+	if o.State == "" {
+		cache, err := Cache()
+		if err != nil {
+			return err
+		}
+		o.State = filepath.Join(cache, "jupyter")
 	}
 	binary, err := Binary()
 	if err != nil {
 		return err
 	}
-	jupyter := filepath.Join(cache, "jupyter")
-	if _, err := writeSpec(filepath.Join(jupyter, "data"), binary); err != nil {
+	if _, err := writeSpec(filepath.Join(o.State, "data"), binary); err != nil {
 		return err
 	}
-	return serveLab(ctx, o, python, jupyter)
+	return serveLab(ctx, o, python)
 }
 
-func serveLab(ctx context.Context, o LabOptions, python, jupyter string) error {
+func serveLab(ctx context.Context, o LabOptions, python string) error {
 	port, err := freePort(o.Port)
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func serveLab(ctx context.Context, o LabOptions, python, jupyter string) error {
 	rand.Read(secret[:]) // never fails (crypto/rand)
 	token := hex.EncodeToString(secret[:])
 	o.Progress("JupyterLab: starting")
-	cmd := labCommand(ctx, o, python, jupyter, port, token)
+	cmd := labCommand(ctx, o, python, port, token)
 	log := &tailWriter{next: o.Log}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
@@ -106,7 +109,7 @@ func serveLab(ctx context.Context, o LabOptions, python, jupyter string) error {
 }
 
 // labCommand keeps Jupyter's files in the cache and raises the iopub limits, which would cut a cell's long output.
-func labCommand(ctx context.Context, o LabOptions, python, jupyter string, port int, token string) *exec.Cmd {
+func labCommand(ctx context.Context, o LabOptions, python string, port int, token string) *exec.Cmd {
 	args := []string{"-m", "jupyterlab", "--no-browser",
 		"--ServerApp.ip=127.0.0.1", "--ServerApp.port=" + strconv.Itoa(port), "--ServerApp.port_retries=0",
 		"--ServerApp.root_dir=" + o.Dir,
@@ -121,12 +124,12 @@ func labCommand(ctx context.Context, o LabOptions, python, jupyter string, port 
 	cmd := pythonCommand(ctx, python, args...)
 	cmd.Env = append(withoutVariables(cmd.Env, "JUPYTER_PATH", "JUPYTER_CONFIG_PATH"),
 		"JUPYTER_TOKEN="+token, // not an argument: arguments are visible to every user of the machine
-		"JUPYTER_CONFIG_DIR="+filepath.Join(jupyter, "config"),
-		"JUPYTER_DATA_DIR="+filepath.Join(jupyter, "data"),
-		"JUPYTER_RUNTIME_DIR="+filepath.Join(jupyter, "runtime"),
-		"JUPYTERLAB_SETTINGS_DIR="+filepath.Join(jupyter, "config", "lab", "user-settings"),
-		"JUPYTERLAB_WORKSPACES_DIR="+filepath.Join(jupyter, "config", "lab", "workspaces"),
-		"IPYTHONDIR="+filepath.Join(jupyter, "ipython"),
+		"JUPYTER_CONFIG_DIR="+filepath.Join(o.State, "config"),
+		"JUPYTER_DATA_DIR="+filepath.Join(o.State, "data"),
+		"JUPYTER_RUNTIME_DIR="+filepath.Join(o.State, "runtime"),
+		"JUPYTERLAB_SETTINGS_DIR="+filepath.Join(o.State, "config", "lab", "user-settings"),
+		"JUPYTERLAB_WORKSPACES_DIR="+filepath.Join(o.State, "config", "lab", "workspaces"),
+		"IPYTHONDIR="+filepath.Join(o.State, "ipython"),
 		"JUPYTER_PLATFORM_DIRS=0")
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return terminate(cmd.Process) }

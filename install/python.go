@@ -36,17 +36,11 @@ func Python(ctx context.Context, progress func(string)) (string, error) {
 	if python, ok := complete(dir); ok {
 		return python, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", fmt.Errorf("Python environment: %w: set MEMWALL_CACHE to a folder that memwall may write", err)
-	}
-	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	unlock, err := Lock(dir + ".lock")
 	if err != nil {
 		return "", fmt.Errorf("Python environment: %w", err)
 	}
-	defer lock.Close()
-	if err := lockFile(lock); err != nil {
-		return "", fmt.Errorf("Python environment: lock %s: %w", lock.Name(), err)
-	}
+	defer unlock()
 	if python, ok := complete(dir); ok { // another process made it while this one waited
 		return python, nil
 	}
