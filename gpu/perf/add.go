@@ -1,0 +1,84 @@
+package perf
+
+// Add adds another count field by field.
+func (a *Access) Add(b Access) {
+	a.Requests += b.Requests
+	a.Lanes += b.Lanes
+	a.Bytes += b.Bytes
+	a.Sectors += b.Sectors
+	a.IdealSectors += b.IdealSectors
+	a.Lines += b.Lines
+}
+
+// Add adds another count field by field.
+func (a *SharedAccess) Add(b SharedAccess) {
+	a.Requests += b.Requests
+	a.Lanes += b.Lanes
+	a.Bytes += b.Bytes
+	a.Wavefronts += b.Wavefronts
+	a.IdealWavefronts += b.IdealWavefronts
+}
+
+// Add adds another count field by field. Distinct sectors add up only where launches touch different memory, so the sum is
+// an upper bound of the distinct sectors of both.
+func (a *CacheCounts) Add(b CacheCounts) {
+	a.L1Lookups += b.L1Lookups
+	a.L1Hits += b.L1Hits
+	a.L2Lookups += b.L2Lookups
+	a.L2Hits += b.L2Hits
+	a.DRAMReadSectors += b.DRAMReadSectors
+	a.DRAMWriteSectors += b.DRAMWriteSectors
+	a.DistinctRead += b.DistinctRead
+	a.DistinctWritten += b.DistinctWritten
+}
+
+// Add adds the counts of another launch, or of other CTAs of the same launch, field by field; LoadRounds is a longest
+// chain and keeps the larger.
+func (a *Counts) Add(b *Counts) {
+	a.CTAs += b.CTAs
+	a.Warps += b.Warps
+	a.WarpInstructions += b.WarpInstructions
+	a.ThreadInstructions += b.ThreadInstructions
+	for i := range a.Instructions {
+		a.Instructions[i] += b.Instructions[i]
+	}
+	for i := range a.FLOPs {
+		a.FLOPs[i] += b.FLOPs[i]
+	}
+	a.GlobalLoad.Add(b.GlobalLoad)
+	a.GlobalStore.Add(b.GlobalStore)
+	a.GlobalAtomic.Add(b.GlobalAtomic)
+	a.LocalLoad.Add(b.LocalLoad)
+	a.LocalStore.Add(b.LocalStore)
+	a.SharedLoad.Add(b.SharedLoad)
+	a.SharedStore.Add(b.SharedStore)
+	a.SharedAtomic.Add(b.SharedAtomic)
+	a.Barriers += b.Barriers
+	a.Branches += b.Branches
+	a.DivergentBranches += b.DivergentBranches
+	a.LoadRounds = max(a.LoadRounds, b.LoadRounds)
+	a.Cache.Add(b.Cache)
+}
+
+var classNames = [NumClasses]string{
+	"FP32", "FP16", "FP64", "integer", "special function", "convert", "move", "tensor", "global memory", "shared memory",
+	"local memory", "asynchronous copy", "warp exchange", "barrier", "control",
+}
+
+// String names the class as cards do.
+func (c Class) String() string {
+	if c < NumClasses {
+		return classNames[c]
+	}
+	return "unknown class"
+}
+
+var flopNames = [NumFLOPTypes]string{"FP32", "FP16", "FP64", "tensor", "special function"}
+
+// String names the type as cards do.
+func (t FLOPType) String() string {
+	if t < NumFLOPTypes {
+		return flopNames[t]
+	}
+	return "unknown type"
+}
