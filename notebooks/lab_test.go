@@ -1,0 +1,226 @@
+package notebooks_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"memwall/install/installtest"
+)
+
+// TestLabShowsTheCards opens notebook 01 in JupyterLab as a reader does, runs all cells, finds the cards and the plot, and
+// saves pictures: light and dark, wide and 600 px.
+func TestLabShowsTheCards(t *testing.T) {
+	python, browser := installtest.Python(t), installtest.Browser(t)
+	if python == "" || browser == "" {
+		return
+	}
+	dir := t.TempDir()
+	url := startLab(t, dir)
+	ctx := startBrowser(t, browser, 1400, 1000)
+	run := func(what string, limit time.Duration, actions ...step) {
+		t.Helper()
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		if err := chromedp.Do(limited, actions...); err != nil {
+			picture(t, ctx, "failed")
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	run("open", 60*time.Second, chromedp.Navigate(url),
+		chromedp.WaitVisible(`.jp-Notebook .jp-CodeCell`),
+		chromedp.WaitVisible(`.jp-Notebook-ExecutionIndicator[data-status="idle"]`))
+	run("clear the saved outputs", 30*time.Second, menu("Edit", "editmenu:clear-all"), waitCount(".jp-OutputArea-output", 0, 0))
+	run("run all cells", 90*time.Second, menu("Run", "runmenu:run-all"), waitExecuted(80*time.Second))
+
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[seen](lookScript))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Errors != 0 {
+		t.Errorf("%d error outputs", found.Errors)
+	}
+	if found.Cards < 3 {
+		t.Errorf("%d cards with a MODELLED tag, want at least prefill, decode and one comparison", found.Cards)
+	}
+	if found.Pictures < found.Cards+1 {
+		t.Errorf("%d SVG pictures for %d cards: the plot is missing", found.Pictures, found.Cards)
+	}
+	if len(found.Broken) > 0 {
+		t.Errorf("pictures that the browser could not draw: %s", found.Broken)
+	}
+	if !strings.Contains(found.Kernel, "memwall") {
+		t.Errorf("the notebook runs on %q", found.Kernel)
+	}
+	takePictures(t, ctx, run)
+}
+
+// step is an action of the browser that returns nothing.
+type step = chromedp.Action[chromedp.Void]
+
+// seen is what a reader sees after all cells ran.
+type seen struct {
+	Cells, Cards, Pictures, Errors int
+	Kernel                         string
+	Broken                         []string
+}
+
+// lookScript reads what a reader sees: outputs, cards by their tag box, pictures that were really drawn.
+const lookScript = `(() => {
+  const outputs = [...document.querySelectorAll('.jp-OutputArea-output')];
+  const images = outputs.flatMap(o => [...o.querySelectorAll('img[src^="data:image/svg+xml"]')]);
+  return {
+    Cells: document.querySelectorAll('.jp-CodeCell').length,
+    Cards: outputs.filter(o => o.textContent.includes('MODELLED')).length,
+    Pictures: images.length,
+    Broken: images.filter(i => !i.complete || i.naturalWidth === 0).map(i => i.alt),
+    Errors: document.querySelectorAll('.jp-RenderedText[data-mime-type="application/vnd.jupyter.error"]').length,
+    Kernel: (document.querySelector('.jp-KernelName') || {textContent: ''}).textContent,
+  };
+})()`
+
+func takePictures(t *testing.T, ctx context.Context, run func(string, time.Duration, ...step)) {
+	for _, theme := range []string{"light", "dark"} {
+		for _, width := range []int64{1400, 600} {
+			run("size", 20*time.Second, chromedp.EmulateViewport(width, 9000), chromedp.Sleep(800*time.Millisecond))
+			picture(t, ctx, fmt.Sprintf("01-%s-%d", theme, width))
+		}
+		if theme == "light" {
+			run("back to a wide window", 20*time.Second, chromedp.EmulateViewport(1400, 1000), chromedp.Sleep(300*time.Millisecond))
+			run("dark theme", 30*time.Second, darkTheme(), chromedp.WaitReady(`body[data-jp-theme-light="false"]`),
+				chromedp.Sleep(500*time.Millisecond))
+		}
+	}
+}
+
+// darkTheme goes through Settings, Theme, JupyterLab Dark.
+func darkTheme() step {
+	label := func(text string) string {
+		return fmt.Sprintf(`//li[contains(@class,"lm-Menu-item")][.//div[contains(@class,"lm-Menu-itemLabel") and text()="%s"]]`, text)
+	}
+	return chromedp.Steps(
+		chromedp.Click(`//li[contains(@class,"lm-MenuBar-item")][.//div[text()="Settings"]]`),
+		chromedp.WaitVisible(label("Theme")),
+		chromedp.Click(label("Theme")),
+		chromedp.WaitVisible(label("JupyterLab Dark")),
+		chromedp.Click(label("JupyterLab Dark")))
+}
+
+// startLab runs the real command and returns the address that it prints.
+func startLab(t *testing.T, dir string) string {
+	t.Helper()
+	cmd := exec.Command(installtest.Memwall(t), "lab", "--no-browser", "--state", filepath.Join(dir, "state"), "--dir", filepath.Join(dir, "nb"))
+	cmd.Dir = dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt)
+		done := make(chan struct{})
+		go func() { cmd.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Error("memwall lab did not end within 10 s of an interrupt")
+			cmd.Process.Kill()
+		}
+	})
+	address := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if _, url, ok := strings.Cut(lines.Text(), "http://"); ok {
+				address <- "http://" + strings.Fields(url)[0]
+			}
+		}
+		close(address)
+	}()
+	select {
+	case url, ok := <-address:
+		if !ok {
+			t.Fatalf("memwall lab ended without an address:\n%s", stderr.String())
+		}
+		return url
+	case <-time.After(90 * time.Second):
+		t.Fatal("memwall lab printed no address within 90 s")
+	}
+	return ""
+}
+
+func startBrowser(t *testing.T, path string, width, height int) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(width, height),
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(alloc)
+	t.Cleanup(func() { cancel(); cancelAlloc() })
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // the first call's context is the browser's life
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// menu clicks an item of JupyterLab's menu bar.
+func menu(bar, command string) step {
+	item := fmt.Sprintf(`.lm-Menu-item[data-command="%s"]`, command)
+	return chromedp.Steps(
+		chromedp.Click(fmt.Sprintf(`//li[contains(@class,"lm-MenuBar-item")][.//div[text()="%s"]]`, bar)),
+		chromedp.WaitVisible(item),
+		chromedp.Click(item))
+}
+
+// waitCount waits until the number of elements lies between low and high.
+func waitCount(selector string, low, high int) step {
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf(`(n => n >= %d && n <= %d)(document.querySelectorAll('%s').length)`, low, high, selector),
+		chromedp.WithPollingInterval(100*time.Millisecond))
+}
+
+// waitExecuted waits until every code cell has a number and none still runs, or one has failed.
+func waitExecuted(limit time.Duration) step {
+	return chromedp.Poll[chromedp.Void](`(() => {
+  const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(p => p.textContent);
+  const failed = document.querySelector('[data-mime-type="application/vnd.jupyter.error"]');
+  return prompts.length > 0 && (failed || prompts.every(p => /\[\d+\]/.test(p)));
+})()`, chromedp.WithPollingInterval(200*time.Millisecond), chromedp.WithPollingTimeout(limit))
+}
+
+// picture saves what the browser shows.
+func picture(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	shot, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	data, err := chromedp.Run(shot, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Errorf("picture %s: %v", name, err)
+		return
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Errorf("picture %s: %v", name, err)
+		return
+	}
+	path := filepath.Join(installtest.Pictures(t), name+".png")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Error(err)
+		return
+	}
+	t.Logf("picture %s, %v", path, img.Bounds().Size())
+}
