@@ -1,0 +1,203 @@
+package nvrtc
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	ChildMain()
+	os.Exit(m.Run())
+}
+
+// present reports whether the compiler is there, and says in one line where not; it gives the test a cache of its own.
+func present(t *testing.T) bool {
+	t.Helper()
+	install, err := find()
+	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		t.Logf("not checked: %s", first)
+		return false
+	}
+	t.Setenv("MEMWALL_NVRTC", install.library)
+	t.Setenv("MEMWALL_CACHE", t.TempDir())
+	return true
+}
+
+const scaleSource = `#include <cuda_fp16.h>
+static __device__ __forceinline__ float twice(float v) {
+  return v * 2 + 1;
+}
+extern "C" __global__ void scale(float *x, float a, __half *h, int n) {
+  __shared__ float s[128];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x % 128] = a;
+  __syncthreads();
+  if (i < n) x[i] = twice(x[i]) * s[(i + 1) % 128] + __half2float(h[i]);
+}
+`
+
+func TestCompile(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	r, err := Compile(t.Context(), Source{Name: "scale.cu", Text: scaleSource, Arch: "sm_80"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Functions["scale"]
+	if f.SharedBytes != 512 || f.Registers < 6 || f.Registers > 40 || f.SpillBytes != 0 || f.LocalBytes != 0 {
+		t.Errorf("facts %+v", f)
+	}
+	if want := "cubin sm_80, NVRTC " + r.Version; f.Source != want || !strings.HasPrefix(r.Version, "12.") {
+		t.Errorf("source %q, want %q", f.Source, want)
+	}
+	if !strings.Contains(r.PTX, ".target sm_80") || !strings.Contains(r.PTX, "\t.file\t1 \"scale.cu\"") {
+		t.Errorf("PTX lacks its target or the base name of its file:\n%s", r.PTX)
+	}
+	if strings.Contains(r.PTX, "inlined_at") || strings.Contains(r.PTX, ".debug_str") || !strings.Contains(r.PTX, ".loc\t1 3 ") {
+		t.Errorf("line information is not the source's own:\n%s", r.PTX)
+	}
+	again, err := Compile(t.Context(), Source{Name: "scale.cu", Text: scaleSource, Arch: "sm_80"})
+	if err != nil || !again.Cached || again.PTX != r.PTX || again.Functions["scale"] != f {
+		t.Errorf("the second time is not the first from the cache: %v", err)
+	}
+}
+
+func TestSpills(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	source := `extern "C" __global__ void __launch_bounds__(1024, 2) spill(float *x, int n) {
+  float v[64];
+  for (int i = 0; i < 64; i++) v[i] = x[i * 1024 + threadIdx.x];
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < 64; i++) v[i] = v[i] * v[(i + 7) % 64];
+  for (int i = 0; i < 64; i++) x[i * 1024 + threadIdx.x] = v[i];
+}
+extern "C" __global__ void plain(float *x) { x[threadIdx.x] = 1; }
+`
+	r, err := Compile(t.Context(), Source{Text: source, Arch: "sm_90"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 64 live values in 32 registers: at least 32 must go to the stack and come back.
+	if f := r.Functions["spill"]; f.Registers != 32 || f.SpillBytes < 2*32*4 || f.LocalBytes < 32*4 {
+		t.Errorf("spill %+v", f)
+	}
+	if f := r.Functions["plain"]; f.SpillBytes != 0 || f.LocalBytes != 0 || f.Registers == 0 {
+		t.Errorf("plain %+v", f)
+	}
+}
+
+func TestCompileErrors(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown name", "extern \"C\" __global__ void scale(float *x, int n) {\n\tx[0] = foo * 2;\n\tint unused;\n}\n",
+			"cell 7:2:9: error: identifier \"foo\" is undefined\n\tx[0] = foo * 2;\n\t       ^"},
+		{"missing semicolon", "__global__ void f(int *x) {\n  x[0] = 1\n}\n", "cell 7:3:1: error: expected a \";\"\n}\n^"},
+		{"template", "template <class T> __device__ T twice(T v) { return v.q; }\n__global__ void f(float *x) { x[0] = twice(x[0]); }\n",
+			"cell 7:1:53: error: expression must have class type but it has type \"float\"\ndetected during instantiation of \"T twice(T) [with T=float]\" at line 2\n" +
+				"template <class T> __device__ T twice(T v) { return v.q; }\n                                                    ^"},
+		{"no such header", "#include <nothing.h>\n", "cell 7:1:21: error: cannot open source file \"nothing.h\"\n#include <nothing.h>\n                    ^"},
+		{"inline assembly", "__global__ void f(int *x) {\n  int y = x[0];\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));\n  x[1] = y;\n}\n",
+			"cell 7:3: error: assembler: Not a name of any known instruction: 'bogus'\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Compile(t.Context(), Source{Name: "cell 7", Text: c.text, Arch: "sm_80"})
+			var compileError *CompileError
+			if !errors.As(err, &compileError) {
+				t.Fatalf("error %v", err)
+			}
+			if err.Error() != c.want {
+				t.Errorf("got\n%s\nwant\n%s\nlog\n%s", err, c.want, compileError.Log)
+			}
+		})
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	text := "extern \"C\" __global__ void f(float *x) {\n  int unused;\n  x[0] = 1;\n}\n"
+	for range 2 { // the second time from the cache
+		r, err := Compile(t.Context(), Source{Name: "w.cu", Text: text, Arch: "sm_80"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "w.cu:2:7: warning: variable \"unused\" was declared but never referenced [#177-D]\n  int unused;\n      ^"
+		if len(r.Log) != 1 || r.Log[0].String() != want {
+			t.Errorf("got %v, want %s", r.Log, want)
+		}
+	}
+	if r, err := Compile(t.Context(), Source{Name: "w.cu", Text: text, Arch: "sm_80", Options: []string{"-w"}}); err != nil || len(r.Log) != 0 {
+		t.Errorf("with -w: %v, %v", r, err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	// Instances double with each level: it would run for hours.
+	endless := `template <int N> struct S { static constexpr int v = S<N - 1>::v + 1; };
+template <> struct S<0> { static constexpr int v = 0; };
+template <int A, int B> __device__ int f(int x) { if constexpr (A == 0) return x + B; else return f<A - 1, B * 2>(x) + f<A - 1, B * 2 + 1>(x * 3); }
+__global__ void g(int *x) { x[0] = f<22, 1>(x[1]); }
+`
+	start := time.Now()
+	_, err := Compile(t.Context(), Source{Name: "endless.cu", Text: endless, Arch: "sm_80", Timeout: time.Second, Memory: 8 << 30})
+	want := "nvrtc: endless.cu: compiling took more than 1s and was stopped\nmake the source smaller (fewer template instances, less unrolling)"
+	if err == nil || err.Error() != want || time.Since(start) > 4*time.Second {
+		t.Errorf("time limit after %v: %v", time.Since(start), err)
+	}
+	_, err = Compile(t.Context(), Source{Name: "greedy.cu", Text: endless, Arch: "sm_80", Memory: 256 << 20})
+	want = "nvrtc: greedy.cu: the compiler needed more than its 256 MiB of memory and was stopped\nmake the source smaller (fewer template instances, less unrolling)"
+	if err == nil || err.Error() != want {
+		t.Errorf("memory limit: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	start = time.Now()
+	_, err = Compile(ctx, Source{Name: "endless.cu", Text: endless, Arch: "sm_80"})
+	if err == nil || err.Error() != "nvrtc: endless.cu: interrupted" || time.Since(start) > 3*time.Second {
+		t.Errorf("interrupt after %v: %v", time.Since(start), err)
+	}
+}
+
+func TestHeadersOfTheUser(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	folder := t.TempDir()
+	t.Chdir(folder)
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "#include \"value.h\"\nextern \"C\" __global__ void f(int *x) { x[0] = VALUE; }\n"
+	for _, value := range []string{"12345", "54321"} { // a changed header must not give the cached result
+		write("value.h", "#define VALUE "+value+"\n")
+		r, err := Compile(t.Context(), Source{Text: text, Arch: "compute_80"})
+		if err != nil || !strings.Contains(r.PTX, value) || r.Cubin != nil || r.Functions != nil {
+			t.Fatalf("value %s: %v", value, err)
+		}
+	}
+	if err := os.Mkdir("sub", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("sub/other.h", "#define VALUE 777\n")
+	r, err := Compile(t.Context(), Source{Text: strings.ReplaceAll(text, "value.h", "other.h"), Arch: "compute_80", Options: []string{"-I", "sub"}})
+	if err != nil || !strings.Contains(r.PTX, "777") {
+		t.Fatal(err)
+	}
+}

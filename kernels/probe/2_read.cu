@@ -1,0 +1,37 @@
+// probe/2_read: sums[c] = sum of the elements that CTA c reads, the DRAM roof of a device when it only reads.
+//
+// Predecessor: 1_copy turns the DRAM bus round between reads and writes.
+// Idea: keep nothing but one sum a CTA, so that writes vanish; 16 bytes a lane, four vectors in flight a thread.
+// Expect: 512 B a request in 16 sectors; 4n bytes read, 4 bytes written a CTA; n adds and a little for the reduction.
+// A profiler should show: DRAM throughput at 92 % of the datasheet or more.
+//
+// The Go loop, for a vector of 4 elements v and p = len(sums): for j := range src { sums[(j/4/256)%p] += src[j] }
+
+extern "C" __global__ void __launch_bounds__(256) probe_read(float *__restrict__ sums, const float *__restrict__ src,
+                                                            unsigned long long n) {
+  __shared__ float partial[8];
+  const float4 *vectors = reinterpret_cast<const float4 *>(src);
+  unsigned long long count = n / 4;
+  unsigned long long stride = gridDim.x * 256ull;
+  float a = 0, b = 0, c = 0, d = 0;
+#pragma unroll 4
+  for (unsigned long long i = blockIdx.x * 256ull + threadIdx.x; i < count; i += stride) {
+    float4 v = vectors[i];
+    a += v.x;
+    b += v.y;
+    c += v.z;
+    d += v.w;
+  }
+  // The last n mod 4 elements belong to the thread whose vector they would have been part of.
+  if (count % stride == blockIdx.x * 256ull + threadIdx.x)
+    for (unsigned long long i = count * 4; i < n; i++) a += src[i];
+  float sum = (a + b) + (c + d);
+  for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    float total = 0;
+    for (int w = 0; w < 8; w++) total += partial[w];
+    sums[blockIdx.x] = total;
+  }
+}
