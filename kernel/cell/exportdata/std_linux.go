@@ -1,0 +1,6 @@
+package exportdata
+
+import _ "embed"
+
+//go:embed std_linux.zip
+var stdArchive string
