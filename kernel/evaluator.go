@@ -5,7 +5,9 @@ import "context"
 // Evaluator runs cells. kernel/ knows only this interface: the supervisor implements it over a worker process, tests over
 // an echo language.
 //
-// Execute is called for one cell at a time; every other method may be called while a cell runs.
+// Execute is called for one cell at a time; every other method may be called while a cell runs. The contexts end when the
+// kernel shuts down, those of Complete, Inspect and IsComplete also when the frontend should not wait any longer; an
+// interrupt comes through Interrupt alone.
 type Evaluator interface {
 	// Execute runs one cell and sends everything that it shows to out before it returns.
 	Execute(ctx context.Context, r Request, out Output) Result
@@ -57,15 +59,18 @@ type Completion struct {
 
 // CommMessage is a comm_open, comm_msg or comm_close.
 type CommMessage struct {
-	Type    string // "comm_open" …
-	ID      string
-	Target  string
-	Data    map[string]any
-	Buffers [][]byte
+	Type   string // "comm_open" …
+	ID     string
+	Target string
+	Data   map[string]any
+	// Metadata goes beside the content; widgets want {"version": "2.1.0"} with their comm_open.
+	Metadata map[string]any
+	Buffers  [][]byte
 }
 
 // Output is where a cell's output goes. Its methods may be called by several goroutines; what one of them sends keeps its
-// order.
+// order. They wait where the clients cannot keep up. An Output may still be used after Execute has returned: what a
+// goroutine of the cell prints later is shown under that cell.
 type Output interface {
 	// Stream sends text of "stdout" or "stderr".
 	Stream(name, text string)
