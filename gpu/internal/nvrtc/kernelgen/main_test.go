@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memwall/gpu/internal/nvrtc"
+)
+
+func TestMain(m *testing.M) {
+	nvrtc.ChildMain()
+	os.Exit(m.Run())
+}
+
+const kernels = "../../../../kernels"
+
+// TestShippedFilesAreCurrent compiles every source again and compares with what is checked in.
+func TestShippedFilesAreCurrent(t *testing.T) {
+	if err := nvrtc.Available(); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		t.Logf("not rebuilt, only hashed (package kernels): %s", first)
+		return
+	}
+	files, err := generate(t.Context(), kernels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkedIn, err := os.ReadFile(filepath.Join(kernels, "gemv", "1_naive.sm_80.ptx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := files[filepath.Join(kernels, "gemv", "1_naive.sm_80.ptx")]
+	if compiler(made) != compiler(string(checkedIn)) {
+		t.Logf("not compared: this machine has %q, the files were made by %q", compiler(made), compiler(string(checkedIn)))
+		return
+	}
+	for path, want := range files {
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != want {
+			t.Errorf("%s is stale (%v): run `go generate ./kernels`", path, err)
+		}
+	}
+	present, err := filepath.Glob(filepath.Join(kernels, "*", "*.ptx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range present {
+		if files[path] == "" {
+			t.Errorf("%s has no source any more", path)
+		}
+	}
+}
+
+// compiler is "NVRTC 12.9.86" from a generated file's first line.
+func compiler(text string) string {
+	_, rest, _ := strings.Cut(text, " with ")
+	name, _, _ := strings.Cut(rest, " for ")
+	return name
+}
+
+func TestGenerateReportsErrors(t *testing.T) {
+	root := t.TempDir()
+	if err := run(root); err == nil || err.Error() != root+" holds no <family>/<n>_<idea>.cu" {
+		t.Errorf("empty folder: %v", err)
+	}
+	if nvrtc.Available() != nil {
+		return
+	}
+	source := filepath.Join(root, "gemv", "1_bad.cu")
+	if err := os.MkdirAll(filepath.Dir(source), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(source, []byte("extern \"C\" __global__ void f(int *x) { x[0] = y; }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := source + " for sm_75: 1_bad.cu:1:48: error: identifier \"y\" is undefined\nextern \"C\" __global__ void f(int *x) { x[0] = y; }\n                                               ^"
+	if err := run(root); err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, "gemv", "*")); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
