@@ -75,9 +75,10 @@ func CubinFacts(cubin []byte) (map[string]Facts, error) {
 	if err != nil {
 		return nil, err
 	}
+	reserved := reservedShared(symbols)
 	for name, f := range facts {
 		if s := file.Section(".nv.shared." + name); s != nil {
-			f.SharedBytes = int(s.Size)
+			f.SharedBytes = max(0, int(s.Size)-reserved)
 		}
 		if s := file.Section(".text." + name); s != nil && f.Registers == 0 {
 			f.Registers = int(s.Info >> 24) // the count again
@@ -88,6 +89,21 @@ func CubinFacts(cubin []byte) (map[string]Facts, error) {
 		facts[name] = f
 	}
 	return facts, nil
+}
+
+// reservedShared is what each .nv.shared section holds for the system, besides the function's own: from sm_90 on the 1 KiB
+// that every CTA loses on sm_80 too, where the section leaves it out. Occupancy adds it from the device's limits.
+func reservedShared(symbols []elf.Symbol) int {
+	reserved := 0
+	for _, s := range symbols {
+		switch s.Name {
+		case ".nv.reservedSmem.offset0":
+			reserved = max(reserved, 1024)
+		case ".nv.reservedSmem.cap":
+			reserved = max(reserved, int(min(s.Value, 1<<20)))
+		}
+	}
+	return reserved
 }
 
 // records calls f for each sized record of .nv.info.

@@ -69,6 +69,39 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+// TestSharedBytes holds the cubin's static shared memory against the source's own sum, on architectures that reserve some of
+// it and on those that don't.
+func TestSharedBytes(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	source := `extern "C" __global__ void fixed(float *x) {
+  __shared__ float s[1056];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = s[1055 - threadIdx.x];
+}
+extern "C" __global__ void dynamic(float *x) {
+  extern __shared__ float s[];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = s[31 - threadIdx.x];
+}
+`
+	for _, arch := range []string{"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"} {
+		r, err := Compile(t.Context(), Source{Text: source, Arch: arch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := r.Functions["fixed"].SharedBytes; f != 4224 {
+			t.Errorf("%s: fixed has %d B, want 4224", arch, f)
+		}
+		if f := r.Functions["dynamic"].SharedBytes; f != 0 {
+			t.Errorf("%s: dynamic has %d B, want 0", arch, f)
+		}
+	}
+}
+
 func TestSpills(t *testing.T) {
 	if !present(t) {
 		return
