@@ -19,6 +19,9 @@ type Dim3 struct{ X, Y, Z uint32 }
 // Count is X·Y·Z.
 func (d Dim3) Count() uint64 { return uint64(d.X) * uint64(d.Y) * uint64(d.Z) }
 
+// Array is the extent as an array.
+func (d Dim3) Array() [3]uint32 { return [3]uint32{d.X, d.Y, d.Z} }
+
 // Device is one GPU. Its methods are safe for use by several goroutines.
 type Device interface {
 	// Properties are those of the device or, for a virtual one, of the profile that it stands for.
@@ -174,6 +177,7 @@ type Result struct {
 	Lines    []perf.LineCounts // by PTX line
 	Executed uint64            // CTAs executed
 	Sampled  int               // 1, or every k-th CTA
+	Touched  []Touched         // allocations that the launch accessed, sorted by Base; nil where the device cannot tell
 	Cold     bool              // the L2 was cold at the start
 	Samples  []time.Duration   // measured durations; empty on the virtual device
 	Host     time.Duration     // host time that the launch took, the simulation's on a virtual device

@@ -1,0 +1,126 @@
+package gpu
+
+import (
+	"fmt"
+	"strings"
+
+	"memwall/gpu/perf"
+)
+
+// DeviceInfo is one row of Devices. Roofs are the datasheet's, for dense arithmetic.
+type DeviceInfo struct {
+	Name               string // to open it by: "virtual:h200"
+	Model              string // "H200 SXM5 141 GB"
+	Virtual            bool
+	ComputeCapability  string // "9.0"
+	SMs                int
+	MemoryBytes        int64
+	L2Bytes            int64
+	DRAMBytesPerSecond float64
+	FP32FLOPs          float64 // FLOP/s
+	TensorFLOPs        float64 // FLOP/s, f16 or bf16 with f32 accumulation
+	RidgeFP32          float64 // FLOP/B
+	RidgeTensor        float64 // FLOP/B
+	Default            bool    // what OpenDefault gives
+	Sources            []string
+	Unavailable        string // why it cannot be opened, or empty
+}
+
+// DeviceList is what there is to open.
+type DeviceList []DeviceInfo
+
+// Devices lists every device that Open knows: NVIDIA GPUs and the profiles of the virtual one, with roofs and sources.
+func Devices() DeviceList {
+	var out DeviceList
+	chosen := ""
+	if d, err := OpenDefault(); err == nil {
+		chosen = d.name
+	}
+	for _, p := range perf.Profiles() {
+		info := infoOf("virtual:"+p.Name, p)
+		info.Virtual, info.Default = true, info.Name == chosen
+		out = append(out, info)
+	}
+	return append(out, DeviceInfo{Name: "cuda", Model: "NVIDIA GPU", Unavailable: "this build has no driver for NVIDIA GPUs"})
+}
+
+func infoOf(name string, p *perf.Profile) DeviceInfo {
+	return DeviceInfo{
+		Name: name, Model: p.Model, ComputeCapability: p.ComputeCapability(), SMs: p.SMs, MemoryBytes: p.MemoryBytes,
+		L2Bytes: int64(p.L2Bytes), DRAMBytesPerSecond: p.DRAMBytesPerSecond, FP32FLOPs: p.FP32FLOPs, TensorFLOPs: p.TensorFLOPs,
+		RidgeFP32: p.Ridge(perf.FLOPF32), RidgeTensor: p.Ridge(perf.FLOPTensor), Sources: p.Sources,
+	}
+}
+
+// Info is the device's row of Devices.
+func (d *Device) Info() DeviceInfo {
+	info := infoOf(d.name, d.profile)
+	info.Virtual = d.props.Virtual
+	return info
+}
+
+var deviceColumns = []string{"device", "model", "CC", "SMs", "memory", "L2", "DRAM", "FP32", "tensor", "ridge FP32", "ridge tensor"}
+
+func (i DeviceInfo) cells() []string {
+	if i.Unavailable != "" {
+		return []string{i.Name, i.Unavailable, "", "", "", "", "", "", "", "", ""}
+	}
+	name := i.Name
+	if i.Default {
+		name += " *"
+	}
+	return []string{name, i.Model, i.ComputeCapability, fmt.Sprint(i.SMs), perf.Format(float64(i.MemoryBytes), "B"),
+		perf.FormatCapacity(float64(i.L2Bytes)), perf.Format(i.DRAMBytesPerSecond, "B/s"), perf.Format(i.FP32FLOPs, "FLOP/s"),
+		perf.Format(i.TensorFLOPs, "FLOP/s"), perf.Format(i.RidgeFP32, "FLOP/B"), perf.Format(i.RidgeTensor, "FLOP/B")}
+}
+
+func (l DeviceList) rows() [][]string {
+	rows := [][]string{deviceColumns}
+	for _, i := range l {
+		rows = append(rows, i.cells())
+	}
+	return rows
+}
+
+// sources is one line a device.
+func (l DeviceList) sources() []string {
+	var out []string
+	for _, i := range l {
+		if len(i.Sources) > 0 {
+			out = append(out, i.Name+": "+strings.Join(i.Sources, "; "))
+		}
+	}
+	return out
+}
+
+const deviceCaption = "Roofs: DATASHEET, dense arithmetic. Ridge = roof ÷ DRAM bandwidth: FORMULA. * is the default."
+
+// String is the table as text, sources below it.
+func (l DeviceList) String() string {
+	return textTable(l.rows()) + deviceCaption + "\nSources\n" + strings.Join(l.sources(), "\n") + "\n"
+}
+
+// MIMEBundle shows the table.
+func (l DeviceList) MIMEBundle() map[string]any {
+	return map[string]any{"text/plain": l.String(), "text/html": htmlTable(l.rows(), deviceCaption, l.sources())}
+}
+
+// String is "virtual:h200: H200 SXM5 141 GB, 132 SMs, compute capability 9.0, DRAM 4.80 TB/s, …".
+func (i DeviceInfo) String() string {
+	if i.Unavailable != "" {
+		return i.Name + ": " + i.Unavailable
+	}
+	return fmt.Sprintf("%s: %s, compute capability %s, %d SMs, %s memory, %s L2\nDATASHEET: DRAM %s, FP32 %s, tensor %s; ridges %s and %s",
+		i.Name, i.Model, i.ComputeCapability, i.SMs, perf.Format(float64(i.MemoryBytes), "B"), perf.FormatCapacity(float64(i.L2Bytes)),
+		perf.Format(i.DRAMBytesPerSecond, "B/s"), perf.Format(i.FP32FLOPs, "FLOP/s"), perf.Format(i.TensorFLOPs, "FLOP/s"),
+		perf.Format(i.RidgeFP32, "FLOP/B"), perf.Format(i.RidgeTensor, "FLOP/B"))
+}
+
+// MIMEBundle shows the row.
+func (i DeviceInfo) MIMEBundle() map[string]any { return map[string]any{"text/plain": i.String()} }
+
+// String is the device's row of Devices as text.
+func (d *Device) String() string { return d.Info().String() }
+
+// MIMEBundle shows the device.
+func (d *Device) MIMEBundle() map[string]any { return d.Info().MIMEBundle() }

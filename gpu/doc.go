@@ -1,0 +1,10 @@
+// Package gpu is what a cell sees of a GPU: devices, tensors, modules of PTX, launches and what they cost.
+//
+// One API drives every device. Open gives a Device by name; its methods make tensors and load modules; a Function of a
+// module is launched with ordinary Go values, checked against the parameters that the PTX declares. Each launch is
+// recorded with its counters, and Measure, Sweep, Compare and Sample put records together as reports. Every figure says
+// where it comes from: MEASURED, COUNTER, EXECUTED, MODELLED, DATASHEET or FORMULA.
+//
+// Functions that make something a cell wants at once (Empty, Zeros, From, Measure …) give one value and panic with an
+// *Error; everything else returns it.
+package gpu

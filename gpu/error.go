@@ -1,0 +1,165 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"memwall/gpu/card"
+	"memwall/gpu/internal/driver"
+)
+
+// Error is what this package returns or panics with. It says what went wrong, where, and how to mend it; an empty part is
+// left out of the text.
+type Error struct {
+	What  string // "launch scale: 2 arguments, the function takes 3"
+	Where string // "x *f32, a f32, n u32"
+	How   string // "give a value for parameter 3 (n, .u32)"
+	Fault *Fault // why the device stopped a launch; nil for other errors
+	Cause error  // the error below, or nil
+}
+
+// Error joins the three parts by line breaks.
+func (e *Error) Error() string {
+	var parts []string
+	for _, p := range []string{e.What, e.Where, e.How} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Fault is why and where a launch was stopped: the kind, the PTX instruction, the line of CUDA C++ it comes from, the
+// thread and the address.
+type Fault struct {
+	Device      string // "virtual GPU"
+	Kind        string // "out of bounds", "misaligned address", "interrupted" …
+	Module      string // "gemm/2_smem_tile.ptx"
+	Function    string
+	PTXLine     int
+	Instruction string // "ld.shared.f32"
+	File        string // CUDA C++ source, "" where unknown
+	SourceLine  int
+	SourceText  string
+	CTA         [3]uint32
+	Warp, Lane  int
+	Address     uint64
+	Space       string // "global", "shared" …
+	Bytes       int    // width of the access
+	Allocation  string // what lies nearest
+	Detail      string
+}
+
+// wrap turns an error of a device into an *Error; what names the operation ("allocate 64 B on virtual:h200").
+func wrap(what string, err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var f *driver.Fault
+	if errors.As(err, &f) {
+		return faultError(f, err)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &Error{What: what + ": interrupted", Cause: err}
+	}
+	text := err.Error()
+	if what != "" {
+		text = what + ": " + text
+	}
+	return &Error{What: text, Cause: err}
+}
+
+func faultError(f *driver.Fault, cause error) *Error {
+	where := f.Who()
+	if f.Detail != "" {
+		where = join("\n", where, f.Detail)
+	}
+	if from := f.From(); from != "" {
+		where = join("\n", where, "from "+from)
+	}
+	return &Error{What: f.Headline(), Where: where, How: adviceFor(f), Cause: cause, Fault: &Fault{
+		Device: f.Device, Kind: string(f.Kind), Module: f.Module, Function: f.Function, PTXLine: f.PTXLine,
+		Instruction: f.Instruction, File: f.File, SourceLine: f.SourceLine, SourceText: f.SourceText, CTA: f.CTA,
+		Warp: f.Warp, Lane: f.Lane, Address: f.Address, Space: f.Space, Bytes: f.Bytes, Allocation: f.Allocation,
+		Detail: f.Detail,
+	}}
+}
+
+// adviceFor says how to mend each kind of fault.
+func adviceFor(f *driver.Fault) string {
+	switch f.Kind {
+	case driver.OutOfBounds:
+		if f.Space == "shared" {
+			return "declare more shared memory, or ask for it: gpu.Config{Shared: bytes}"
+		}
+		return "compare the thread's index with the length before the access: the last CTA is rarely full"
+	case driver.Misaligned:
+		return fmt.Sprintf("an access of %d B needs an address that is a multiple of %d: round the offset or use a narrower load", f.Bytes, f.Bytes)
+	case driver.Deadlock:
+		return "let every thread of the CTA reach the barrier, also those whose index is past the end"
+	case driver.Timeout:
+		return "look for a loop that never ends, or run fewer CTAs: gpu.Sample(k, …)"
+	}
+	return ""
+}
+
+// join leaves out what is empty.
+func join(separator string, parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, separator)
+}
+
+// fail makes an error whose first line is formatted.
+func fail(how, format string, args ...any) *Error {
+	return &Error{What: fmt.Sprintf(format, args...), How: how}
+}
+
+// asError finds the *Error in err, or nil.
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}
+
+const interrupted = string(driver.Interrupted)
+
+// isInterrupt says whether the error comes from an interrupt of the cell.
+func (e *Error) isInterrupt() bool {
+	return e.Fault != nil && e.Fault.Kind == interrupted || errors.Is(e.Cause, context.Canceled)
+}
+
+// MIMEBundle shows the error: a fault as its card, anything else as text.
+func (e *Error) MIMEBundle() map[string]any {
+	if e.Fault == nil {
+		return map[string]any{"text/plain": e.Error()}
+	}
+	return e.card().MIMEBundle()
+}
+
+// card is the fault as a card.
+func (e *Error) card() card.Card {
+	f := e.Fault
+	info := card.FaultInfo{
+		Kind: f.Kind, Instruction: f.Instruction, Kernel: f.Function, Device: f.Device, Virtual: f.Device == "virtual GPU",
+		CTA: f.CTA, Warp: f.Warp, Lane: f.Lane, Address: f.Address, Space: f.Space, Bytes: f.Bytes,
+		Allocation: f.Allocation, Module: f.Module, PTXLine: f.PTXLine, File: f.File, SourceLine: f.SourceLine,
+		Detail: f.Detail, Advice: e.How,
+	}
+	if f.SourceText != "" {
+		info.Lines = []card.SourceLine{{Number: f.SourceLine, Text: f.SourceText}}
+	}
+	return card.Fault(info)
+}

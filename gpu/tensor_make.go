@@ -1,0 +1,318 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"sync"
+
+	"memwall/gpu/quant"
+)
+
+// Empty is a tensor with undefined contents: zero on the virtual device, whatever was there on a real one.
+func (d *Device) Empty(dtype DType, shape ...int) *Tensor {
+	return must(d.empty("Empty", dtype, shape))
+}
+
+// Zeros is a tensor of zeros.
+func (d *Device) Zeros(dtype DType, shape ...int) *Tensor { return d.full("Zeros", dtype, 0, shape) }
+
+// Full is a tensor whose elements all have one value, rounded to the element type; an integer type refuses what it cannot
+// hold.
+func (d *Device) Full(dtype DType, value float64, shape ...int) *Tensor {
+	return d.full("Full", dtype, value, shape)
+}
+
+// Arange is the vector 0, 1 … n−1, rounded to the element type.
+func (d *Device) Arange(dtype DType, n int) *Tensor {
+	t := must(d.empty("Arange", dtype, []int{n}))
+	if !dtype.Float() {
+		if _, over := dtype.limits(); float64(n) > over {
+			panic(fail("use a wider type", "Arange: %s cannot hold %d", dtype, n-1))
+		}
+	}
+	return must(t, t.upload(func(first int, dst []byte) error {
+		size := dtype.Bytes()
+		for i := 0; i*size < len(dst); i++ {
+			if err := dtype.put(dst[i*size:], float64(first+i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// Randn is a tensor of random numbers from N(0, 1), rounded to a float element type. The n-th call on a device gives the
+// same values in each run, whatever the machine; Seed starts the sequence again.
+func (d *Device) Randn(dtype DType, shape ...int) *Tensor {
+	if dtype.valid() && !dtype.Float() {
+		panic(fail("use gpu.F32, gpu.F16, gpu.BF16 or gpu.F64", "Randn: %s holds no fractions", dtype))
+	}
+	t := must(d.empty("Randn", dtype, shape))
+	d.mu.Lock()
+	seed, call := d.seed, d.randoms
+	d.randoms++
+	d.mu.Unlock()
+	return must(t, t.upload(func(first int, dst []byte) error {
+		// One generator a chunk: the values do not depend on how many goroutines share the work.
+		r := rand.New(rand.NewPCG(seed^call<<32, uint64(first)))
+		size := dtype.Bytes()
+		switch dtype {
+		case F16:
+			for i := 0; i < len(dst); i += 2 {
+				binary.LittleEndian.PutUint16(dst[i:], quant.F16FromFloat32(float32(r.NormFloat64())))
+			}
+		default:
+			for i := 0; i < len(dst); i += size {
+				dtype.put(dst[i:], r.NormFloat64())
+			}
+		}
+		return nil
+	}))
+}
+
+// Seed starts the sequence of random tensors again, from another place for each n.
+func (d *Device) Seed(n uint64) {
+	d.mu.Lock()
+	d.seed, d.randoms = n, 0
+	d.mu.Unlock()
+}
+
+// From is a tensor with the values of a flat slice: []float32 gives F32, []float64 F64, []int I32 (the int of CUDA C++),
+// the sized integer types their own. Without a shape it is a vector.
+func (d *Device) From(values any, shape ...int) *Tensor {
+	dtype, err := inferType("From", values)
+	if err != nil {
+		panic(err)
+	}
+	return d.from("From", dtype, values, shape)
+}
+
+// FromAs is From with the element type given: float types round to nearest even, integer types refuse what they cannot hold.
+func (d *Device) FromAs(dtype DType, values any, shape ...int) *Tensor {
+	if _, err := inferType("FromAs", values); err != nil {
+		panic(err)
+	}
+	return d.from("FromAs", dtype, values, shape)
+}
+
+func (d *Device) from(operation string, dtype DType, values any, shape []int) *Tensor {
+	n := reflect.ValueOf(values).Len()
+	if len(shape) == 0 {
+		shape = []int{n}
+	}
+	if err := checkShape(operation, dtype, shape); err != nil {
+		panic(err)
+	}
+	if product(shape) != n {
+		panic(fail("give a shape of as many elements", "%s: %d values do not fill the shape %s of %d elements", operation, n, shapeText(shape), product(shape)))
+	}
+	t := must(d.empty(operation, dtype, shape))
+	if err := t.set(operation, values); err != nil {
+		t.Free()
+		panic(err)
+	}
+	return t
+}
+
+// inferType is the element type of a slice's values; nested slices and other types are refused.
+func inferType(operation string, values any) (DType, error) {
+	v := reflect.ValueOf(values)
+	if !v.IsValid() || v.Kind() != reflect.Slice && v.Kind() != reflect.Array {
+		return 0, fail("give a slice: dev.From([]float32{1, 2, 3})", "%s: %T is no slice", operation, values)
+	}
+	switch v.Type().Elem().Kind() {
+	case reflect.Float64:
+		return F64, nil
+	case reflect.Float32:
+		return F32, nil
+	case reflect.Int, reflect.Int32:
+		return I32, nil
+	case reflect.Int64:
+		return I64, nil
+	case reflect.Int16:
+		return I16, nil
+	case reflect.Int8:
+		return I8, nil
+	case reflect.Uint, reflect.Uint32:
+		return U32, nil
+	case reflect.Uint64:
+		return U64, nil
+	case reflect.Uint16:
+		return U16, nil
+	case reflect.Uint8:
+		return U8, nil
+	case reflect.Slice, reflect.Array:
+		return 0, fail("append the rows to one flat slice and give the shape: dev.From(flat, rows, columns)", "%s: %T is nested", operation, values)
+	}
+	return 0, fail("use a slice of float32, float64, int or a sized integer", "%s: %T holds no numbers", operation, values)
+}
+
+func (d *Device) empty(operation string, dtype DType, shape []int) (*Tensor, error) {
+	if err := checkShape(operation, dtype, shape); err != nil {
+		return nil, err
+	}
+	t := &Tensor{shape: append([]int(nil), shape...), dtype: dtype}
+	mem, err := d.allocate(t.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	t.mem = mem
+	return t, nil
+}
+
+func (d *Device) full(operation string, dtype DType, value float64, shape []int) *Tensor {
+	t := must(d.empty(operation, dtype, shape))
+	if err := t.fill(operation, value); err != nil {
+		t.Free()
+		panic(err)
+	}
+	return t
+}
+
+// Fill gives every element one value.
+func (t *Tensor) Fill(value float64) error { return t.fill("Fill", value) }
+
+func (t *Tensor) fill(operation string, value float64) error {
+	if err := t.mem.alive(operation, "tensor "+t.describe()); err != nil {
+		return err
+	}
+	pattern := make([]byte, t.dtype.Bytes())
+	if err := t.dtype.put(pattern, value); err != nil {
+		return wrap(operation, err)
+	}
+	if t.Len() == 0 {
+		return nil
+	}
+	if err := t.mem.dev.d.Fill(t.address(), pattern, int64(t.Len()), nil); err != nil {
+		return wrap(operation+" "+t.describe(), err)
+	}
+	t.written()
+	return nil
+}
+
+// written notes that the window has been overwritten: when it is the whole allocation, nothing incomplete is left.
+func (t *Tensor) written() {
+	if t.Bytes() == t.mem.bytes {
+		t.mem.state.mark("")
+	}
+}
+
+// CopyFrom replaces the elements by those of a flat slice of as many numbers.
+func (t *Tensor) CopyFrom(values any) error {
+	if _, err := inferType("CopyFrom", values); err != nil {
+		return err
+	}
+	if n := reflect.ValueOf(values).Len(); n != t.Len() {
+		return fail("", "CopyFrom: %d values do not fill %s of %d elements", n, t.describe(), t.Len())
+	}
+	return t.set("CopyFrom", values)
+}
+
+// set converts values to the element type and copies them in.
+func (t *Tensor) set(operation string, values any) error {
+	if err := t.mem.alive(operation, "tensor "+t.describe()); err != nil {
+		return err
+	}
+	v := reflect.ValueOf(values)
+	size := t.dtype.Bytes()
+	err := t.upload(func(first int, dst []byte) error {
+		count := len(dst) / size
+		if floats, ok := values.([]float32); ok && t.dtype == F32 {
+			for i, f := range floats[first : first+count] {
+				binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(f))
+			}
+			return nil
+		}
+		for i := range count {
+			if err := t.dtype.putValue(dst[i*size:], v.Index(first+i)); err != nil {
+				return fail("", "%s: element %d: %v", operation, first+i, err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		t.written()
+	}
+	return err
+}
+
+// putValue writes a number of any kind; 64-bit integers stay exact.
+func (t DType) putValue(dst []byte, v reflect.Value) error {
+	switch {
+	case v.CanFloat():
+		return t.put(dst, v.Float())
+	case v.CanInt() && (t == I64 || t == U64 && v.Int() >= 0):
+		putInteger(dst, 8, uint64(v.Int()))
+		return nil
+	case v.CanInt():
+		return t.put(dst, float64(v.Int()))
+	case t == U64 || t == I64 && v.Uint() <= math.MaxInt64:
+		putInteger(dst, 8, v.Uint())
+		return nil
+	}
+	return t.put(dst, float64(v.Uint()))
+}
+
+// chunk is how many elements are converted and copied at a time.
+const chunk = 1 << 18
+
+// upload fills the tensor chunk by chunk, on all cores; produce writes the elements from index first on into dst.
+func (t *Tensor) upload(produce func(first int, dst []byte) error) error {
+	return forChunks(t.Len(), func(first, count int) error {
+		size := t.dtype.Bytes()
+		dst := make([]byte, count*size)
+		if err := produce(first, dst); err != nil {
+			return err
+		}
+		if err := t.mem.dev.d.CopyIn(t.address()+addressOf(first*size), dst, nil); err != nil {
+			return wrap("copy to "+t.describe(), err)
+		}
+		return nil
+	})
+}
+
+// forChunks calls work for consecutive chunks of n elements, on all cores, and gives the error of the first chunk that
+// failed. An interrupt of the cell ends it between chunks.
+func forChunks(n int, work func(first, count int) error) error {
+	chunks := (n + chunk - 1) / chunk
+	errs := make([]error, chunks)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), chunks) {
+		wg.Go(func() {
+			for i := range next {
+				errs[i] = work(i*chunk, min(chunk, n-i*chunk))
+			}
+		})
+	}
+	ctx := records.context()
+	interrupted := false
+	for i := range chunks {
+		if interrupted = ctx.Err() != nil; interrupted {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if interrupted {
+		return wrap("copy", ctx.Err())
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// must gives the value or panics with the error.
+func must(t *Tensor, err error) *Tensor {
+	if err != nil {
+		panic(err)
+	}
+	return t
+}

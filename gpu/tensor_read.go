@@ -1,0 +1,109 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"math"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/quant"
+)
+
+func addressOf(bytes int) driver.Address { return driver.Address(bytes) }
+
+// Float32s copies the elements to the host, row by row; f64 and wide integers round to nearest. It panics with an *Error
+// when the tensor was freed or a sampled launch left it incomplete.
+func (t *Tensor) Float32s() []float32 {
+	out := make([]float32, t.Len())
+	t.mustDownload("Float32s", func(first int, src []byte) {
+		switch t.dtype {
+		case F32:
+			for i := range len(src) / 4 {
+				out[first+i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+			}
+		case F16:
+			for i := range len(src) / 2 {
+				out[first+i] = quant.F16ToFloat32(binary.LittleEndian.Uint16(src[2*i:]))
+			}
+		default:
+			size := t.dtype.Bytes()
+			for i := range len(src) / size {
+				out[first+i] = float32(t.dtype.get(src[i*size:]))
+			}
+		}
+	})
+	return out
+}
+
+// Float64s copies the elements to the host as float64; integers beyond 2⁵³ round. Panics as Float32s does.
+func (t *Tensor) Float64s() []float64 {
+	out := make([]float64, t.Len())
+	size := t.dtype.Bytes()
+	t.mustDownload("Float64s", func(first int, src []byte) {
+		for i := range len(src) / size {
+			out[first+i] = t.dtype.get(src[i*size:])
+		}
+	})
+	return out
+}
+
+// Ints copies the elements of an integer tensor to the host. It panics with an *Error for a float tensor, and as Float32s
+// does.
+func (t *Tensor) Ints() []int {
+	if t.dtype.Float() {
+		panic(fail("use Float32s or Float64s", "Ints: %s holds fractions", t.describe()))
+	}
+	out := make([]int, t.Len())
+	size := t.dtype.Bytes()
+	t.mustDownload("Ints", func(first int, src []byte) {
+		for i := range len(src) / size {
+			out[first+i] = int(t.dtype.integer(src[i*size:]))
+		}
+	})
+	return out
+}
+
+// At reads one element; it takes as many indices as there are dimensions.
+func (t *Tensor) At(indices ...int) float64 {
+	if len(indices) != len(t.shape) {
+		panic(fail("", "At: %d indices for %s of %d dimensions", len(indices), t.describe(), len(t.shape)))
+	}
+	at := 0
+	for d, i := range indices {
+		if i < 0 || i >= t.shape[d] {
+			panic(fail("", "At: index %d is outside dimension %d of %s", i, d, t.describe()))
+		}
+		at = at*t.shape[d] + i
+	}
+	element := &Tensor{mem: t.mem, offset: t.offset + int64(at*t.dtype.Bytes()), dtype: t.dtype}
+	return element.Float64s()[0]
+}
+
+// readable says why the elements cannot be read, or nil.
+func (t *Tensor) readable(operation string) error {
+	if err := t.mem.alive(operation, "tensor "+t.describe()); err != nil {
+		return err
+	}
+	return t.mem.whole("tensor " + t.describe())
+}
+
+func (t *Tensor) mustDownload(operation string, take func(first int, src []byte)) {
+	if err := t.readable(operation); err != nil {
+		panic(err)
+	}
+	if err := t.download(take); err != nil {
+		panic(err)
+	}
+}
+
+// download copies the elements out chunk by chunk, on all cores.
+func (t *Tensor) download(take func(first int, src []byte)) error {
+	return forChunks(t.Len(), func(first, count int) error {
+		size := t.dtype.Bytes()
+		src := make([]byte, count*size)
+		if err := t.mem.dev.d.CopyOut(src, t.address()+addressOf(first*size), nil); err != nil {
+			return wrap("copy from "+t.describe(), err)
+		}
+		take(first, src)
+		return nil
+	})
+}
