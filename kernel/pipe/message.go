@@ -13,8 +13,8 @@ type Message interface {
 // Start is the first message: what the worker must know before its first cell.
 type Start struct {
 	Nonce       string // sets this worker's marks apart from anything that user code may print
-	MemoryLimit uint64 // bytes of resident memory at which the running cell is stopped; 0: none
-	MemoryTotal uint64 // bytes that there are, for the message
+	MemoryLimit uint64 // bytes of resident memory at which the kernel stops the running cell; 0: unknown
+	WatchMemory bool   // the kernel cannot see this process's memory: the worker keeps the limit itself
 }
 
 // Execute runs one cell; Done answers.
@@ -27,8 +27,11 @@ type Execute struct {
 	Expressions map[string]string // user_expressions
 }
 
-// Interrupt stops the running cell.
-type Interrupt struct{}
+// Interrupt stops a cell, if it still runs; with a Name it ends with that error, otherwise as "Interrupted".
+type Interrupt struct {
+	Cell         uint64
+	Name, Reason string
+}
 
 // Shutdown asks the worker to end.
 type Shutdown struct{}
@@ -169,6 +172,7 @@ type CommOut struct {
 type Comm struct {
 	Type, ID, Target string
 	Data             map[string]any
+	Metadata         map[string]any
 	Buffers          [][]byte
 }
 
@@ -217,7 +221,7 @@ func (*Completeness) kind() byte { return 17 }
 func (*CommHandled) kind() byte  { return 18 }
 func (*CommOut) kind() byte      { return 19 }
 
-func (m *Start) fields(c *coder) { c.text(&m.Nonce); c.uint(&m.MemoryLimit); c.uint(&m.MemoryTotal) }
+func (m *Start) fields(c *coder) { c.text(&m.Nonce); c.uint(&m.MemoryLimit); c.bool(&m.WatchMemory) }
 
 func (m *Execute) fields(c *coder) {
 	c.uint(&m.Cell)
@@ -228,8 +232,8 @@ func (m *Execute) fields(c *coder) {
 	c.textMap(&m.Expressions)
 }
 
-func (m *Interrupt) fields(*coder) {}
-func (m *Shutdown) fields(*coder)  {}
+func (m *Interrupt) fields(c *coder) { c.uint(&m.Cell); c.text(&m.Name); c.text(&m.Reason) }
+func (m *Shutdown) fields(*coder)    {}
 
 func (m *Complete) fields(c *coder) { c.uint(&m.ID); c.text(&m.Code); c.int(&m.Cursor) }
 
@@ -318,5 +322,6 @@ func (m *Comm) fields(c *coder) {
 	c.text(&m.ID)
 	c.text(&m.Target)
 	c.bundle(&m.Data)
+	c.bundle(&m.Metadata)
 	c.blobs(&m.Buffers)
 }

@@ -39,12 +39,12 @@ func TestMain(m *testing.M) {
 // samples is one message of each kind, with every field set, and some with none.
 func samples() []Message {
 	bundle := map[string]any{"text/plain": "a\x00ü\n", "application/json": json.RawMessage(`{"a":[1,2]}`)}
-	comm := Comm{Type: "comm_open", ID: "c", Target: "t", Data: bundle, Buffers: [][]byte{{1, 2}, {0}}}
+	comm := Comm{Type: "comm_open", ID: "c", Target: "t", Data: bundle, Metadata: map[string]any{"version": "2.1.0"}, Buffers: [][]byte{{1, 2}, {0}}}
 	return []Message{
-		&Start{Nonce: "n", MemoryLimit: 1 << 40, MemoryTotal: 1<<64 - 1},
+		&Start{Nonce: "n", MemoryLimit: 1 << 40, WatchMemory: true},
 		&Execute{Cell: 1 << 50, Count: 7, Code: "x := 1\n", Silent: true, AllowStdin: true, Expressions: map[string]string{"a": "1", "b": ""}},
 		&Execute{Count: -1},
-		&Interrupt{}, &Shutdown{},
+		&Interrupt{Cell: 1, Name: "MemoryLimit", Reason: "too much"}, &Shutdown{},
 		&Complete{ID: 1, Code: "fmt.", Cursor: 4},
 		&Inspect{ID: 2, Code: "fmt", Cursor: 3, Detail: 1},
 		&IsComplete{ID: 3, Code: "for {"},
@@ -318,6 +318,32 @@ func BenchmarkRoundTrip(b *testing.B) {
 		}
 		if _, err := l.Receive(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestPort(t *testing.T) {
+	var out, err, wire bytes.Buffer
+	conn := NewConn(&wire, &wire)
+	p := NewPort(conn, "n", &out, &err)
+	p.Print(false, []byte("a"))
+	p.Print(true, []byte("b"))
+	p.Print(true, []byte("c"))
+	p.SendInOrder(func(mark uint64) Message { return &Done{Cell: 1, Mark: mark} })
+	p.Print(false, []byte("d"))
+	if e := p.SendInOrder(func(mark uint64) Message { return &Show{Mark: mark, Bundle: map[string]any{"x": func() {}}} }); e == nil {
+		t.Error("a function was sent")
+	}
+	const x1, m2, x3, m4 = "\x00\x1bnx0000000000000001", "\x00\x1bnm0000000000000002", "\x00\x1bnx0000000000000003", "\x00\x1bnm0000000000000004"
+	if got, want := out.String(), "a"+x1+m2+x3+"d"+m4; got != want {
+		t.Errorf("stdout %q, want %q", got, want)
+	}
+	if got, want := err.String(), x1+"bc"+m2+x3+m4; got != want {
+		t.Errorf("stderr %q, want %q", got, want)
+	}
+	for _, want := range []Message{&Done{Cell: 1, Mark: 2}, &Show{Mark: 4}} {
+		if m, err := conn.Receive(); err != nil || cmp.Diff(want, m) != "" {
+			t.Errorf("%v %v, want %v", m, err, want)
 		}
 	}
 }

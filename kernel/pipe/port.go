@@ -1,0 +1,64 @@
+package pipe
+
+import (
+	"io"
+	"sync"
+)
+
+// Port is the worker's side: it prints to the two descriptors and sends messages, and sets the marks that keep both in
+// order. It may be used by several goroutines.
+type Port struct {
+	conn   *Conn
+	marker *Marker
+	files  [2]io.Writer // descriptors 1 and 2
+
+	mu   sync.Mutex
+	n    uint64
+	last int // the descriptor of the last Print
+}
+
+// NewPort makes a port of the descriptors 1 and 2 and the nonce in Start.
+func NewPort(conn *Conn, nonce string, stdout, stderr io.Writer) *Port {
+	return &Port{conn: conn, marker: NewMarker(nonce), files: [2]io.Writer{stdout, stderr}}
+}
+
+// Send sends a message at once, whatever is being printed.
+func (p *Port) Send(m Message) error { return p.conn.Send(m) }
+
+// SendInOrder sends the message that message returns for a mark: behind all that has been printed, by whatever code, and in
+// front of what will be.
+func (p *Port) SendInOrder(message func(mark uint64) Message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.n++
+	p.mark(MarkMessage)
+	err := p.conn.Send(message(p.n))
+	if err != nil { // too large, or no JSON: the kernel waits for a message at this mark all the same
+		p.conn.Send(&Show{Mark: p.n})
+	}
+	return err
+}
+
+// mark writes mark n to both descriptors. One that user code has closed takes none, which the kernel notices.
+func (p *Port) mark(kind MarkKind) {
+	b := p.marker.Mark(kind, p.n)
+	p.files[0].Write(b)
+	p.files[1].Write(b)
+}
+
+// Print writes to descriptor 1, or 2 for stderr, unbuffered, so that nothing is lost when the process dies. Where it
+// changes from one to the other a mark keeps the two in order.
+func (p *Port) Print(stderr bool, b []byte) (int, error) {
+	fd := 0
+	if stderr {
+		fd = 1
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if fd != p.last {
+		p.last = fd
+		p.n++
+		p.mark(MarkSwitch)
+	}
+	return p.files[fd].Write(b)
+}
