@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	_ "unsafe" // for go:linkname
+	"unsafe" // also for go:linkname
 )
 
 // Write receives what a cell prints through fmt.Print…, print, println, and fmt.Fprint… to os.Stdout or os.Stderr.
@@ -35,7 +35,7 @@ var (
 )
 
 //go:linkname profilerLabels runtime/pprof.runtime_getProfLabel
-func profilerLabels() labelSet
+func profilerLabels() unsafe.Pointer
 
 // BeginCell makes the calling goroutine, and those that it starts from now on, belong to cell n until EndCell.
 func BeginCell(n int) {

@@ -1,0 +1,263 @@
+package rt
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// raised is the last panic of a cell that the run time raised, and where in the cell it was.
+type raised struct {
+	mu    sync.Mutex
+	value any
+	pos   int
+}
+
+// raise panics with v at a place of the running cell.
+func raise(v any, pos int) {
+	r := &current().raised
+	r.mu.Lock()
+	r.value, r.pos = v, pos
+	r.mu.Unlock()
+	panic(v)
+}
+
+// A Failure is a panic as a cell reports it.
+type Failure struct {
+	Text    string   // what Go prints after "panic: "
+	Pos     int      // the token.Pos of the statement in the cell, 0 where it is not known
+	Refused *Refused // set when the cell was refused while it ran
+}
+
+// Failure describes the value of a panic that a cell did not recover, on the goroutine's cell.
+func Explain(v any) Failure {
+	v = translate(v)
+	f := Failure{Text: PanicText(v)}
+	if r, ok := v.(Refused); ok {
+		f.Text, f.Refused = r.Error(), &r
+	}
+	r := &current().raised
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if same(r.value, v) {
+		f.Pos = r.pos
+	}
+	return f
+}
+
+func same(a, b any) (eq bool) {
+	defer func() {
+		if recover() != nil {
+			eq = reflect.TypeOf(a) == reflect.TypeOf(b)
+		}
+	}()
+	return a == b
+}
+
+// PanicText is what Go prints of a panic's value.
+func PanicText(r any) string {
+	r = In(r)
+	if b, ok := r.(Box); ok {
+		if b.has("Error", "() string") {
+			return asError(b).Error()
+		}
+		if b.has("String", "() string") {
+			return b.invoke("String")[0].(string)
+		}
+		return boxPanicText(b)
+	}
+	switch e := r.(type) {
+	case error:
+		return e.Error()
+	case fmt.Stringer:
+		return e.String()
+	case string:
+		return e
+	case nil:
+		return "nil"
+	}
+	v := reflect.ValueOf(r)
+	switch {
+	case v.Kind() == reflect.Bool, v.CanInt(), v.CanUint(), v.CanFloat(), v.CanComplex(), v.Kind() == reflect.String:
+		return fmt.Sprintf("%T(%v)", r, r)
+	}
+	return fmt.Sprintf("(%T) %v", r, r)
+}
+
+func boxPanicText(b Box) string {
+	v := reflect.ValueOf(b.V)
+	switch {
+	case v.Kind() == reflect.String:
+		return fmt.Sprintf("%s(%q)", Name(b.T.Type()), v.String())
+	case v.Kind() == reflect.Bool, v.CanInt(), v.CanUint(), v.CanFloat(), v.CanComplex():
+		return fmt.Sprintf("%s(%v)", Name(b.T.Type()), b.V)
+	}
+	return fmt.Sprintf("(%s) %s", Name(b.T.Type()), Sprint(b))
+}
+
+// translate turns the panics of reflection, which is how the interpreter executes, into those of Go.
+func translate(r any) any {
+	switch e := r.(type) {
+	case *reflect.ValueError:
+		return nilDereference()
+	case runtime.Error:
+		return translateError(e)
+	case string:
+		if strings.HasPrefix(e, "reflect") {
+			return translateReflect(e)
+		}
+	}
+	return r
+}
+
+const wayRecover = "test for the condition before, instead of recovering from it"
+
+func translateError(e runtime.Error) any {
+	text := e.Error()
+	if t, ok := strings.CutPrefix(text, "runtime error: hash of unhashable type "); ok {
+		if strings.Contains(t, "F0") || strings.Contains(t, "rt.Box") {
+			return Refused{"a map key that cannot be hashed", "the panic's text would name another type", wayRecover}
+		}
+	}
+	if strings.Contains(text, "uncomparable type") && strings.Contains(text, "F0 ") {
+		return Refused{"a comparison of values that cannot be compared", "the panic's text would name another type", wayRecover}
+	}
+	return e
+}
+
+func translateReflect(e string) any {
+	for _, s := range []string{"nil pointer", "zero Value", "nil map", "nil function", "nil interface value"} {
+		if strings.Contains(e, s) {
+			if s == "nil map" {
+				return plainError("assignment to entry in nil map")
+			}
+			return nilDereference()
+		}
+	}
+	if strings.Contains(e, "MakeChan") {
+		return plainError("makechan: size out of range")
+	}
+	if strings.Contains(e, "unhashable") {
+		return Refused{"a map key that cannot be hashed", "the panic's text would name another type", wayRecover}
+	}
+	return Refused{"this panic of the interpreter (" + e + ")", "Go has no panic with this text", wayRecover}
+}
+
+// plainError is a runtime.Error whose text has no prefix, as that of a nil map.
+type plainError string
+
+func (e plainError) Error() string { return string(e) }
+func (e plainError) RuntimeError() {}
+
+// runtimeErr is a run-time error that compiled Go cannot be made to raise about a cell's type.
+type runtimeErr string
+
+func (e runtimeErr) Error() string { return string(e) }
+func (e runtimeErr) RuntimeError() {}
+
+func runtimeError(s string) error   { return runtimeErr("runtime error: " + s) }
+func assertionError(s string) error { return runtimeErr(s) }
+
+// caught is the value that f panics with: Go's own run-time errors are made by doing what raises them.
+func caught(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return errors.New("no panic")
+}
+
+func nilDereference() any {
+	return caught(func() {
+		var p *int
+		*p = 0
+	})
+}
+
+// PanicNil is the dereference of a nil pointer, or the call of a nil function.
+func PanicNil(pos int) { raise(nilDereference(), pos) }
+
+// PanicDivide is an integer division by zero.
+func PanicDivide(pos int) {
+	raise(caught(func() {
+		zero := 0
+		_ = 1 / zero
+	}), pos)
+}
+
+// PanicNilMap is an assignment to an entry of a nil map.
+func PanicNilMap(pos int) {
+	raise(caught(func() {
+		var m map[int]int
+		m[0] = 0
+	}), pos)
+}
+
+// PanicShift is a shift by a negative count.
+func PanicShift(pos int) {
+	raise(caught(func() {
+		n := -1
+		_ = 1 << n
+	}), pos)
+}
+
+// PanicIndex is the index i of n elements.
+func PanicIndex(i, n, pos int) {
+	raise(caught(func() { _ = make([]struct{}, n)[i] }), pos)
+}
+
+// CheckIndex panics unless 0 ≤ i < n.
+func CheckIndex(i, n, pos int) {
+	if uint(i) >= uint(n) {
+		PanicIndex(i, n, pos)
+	}
+}
+
+// PanicIndex64 is an unsigned index that does not fit in an int.
+func PanicIndex64(i uint64, n, pos int) {
+	raise(caught(func() { _ = make([]struct{}, n)[i] }), pos)
+}
+
+// CheckMake panics as make([]T, n, c) would; size is that of an element.
+func CheckMake(n, c, pos int) {
+	const most = 1 << 47
+	if n < 0 || n > most {
+		raise(runtimeError("makeslice: len out of range"), pos)
+	}
+	if c < n || c > most {
+		raise(runtimeError("makeslice: cap out of range"), pos)
+	}
+}
+
+// CheckSlice panics as s[lo:hi] would, when n is the capacity of s.
+func CheckSlice(lo, hi, n, pos int) {
+	if uint(hi) > uint(n) || uint(lo) > uint(hi) {
+		raise(caught(func() { _ = make([]struct{}, n)[lo:hi] }), pos)
+	}
+}
+
+// CheckSlice3 panics as s[lo:hi:mx] would, when n is the capacity of s.
+func CheckSlice3(lo, hi, mx, n, pos int) {
+	if uint(mx) > uint(n) || uint(hi) > uint(mx) || uint(lo) > uint(hi) {
+		raise(caught(func() { _ = make([]struct{}, n)[lo:hi:mx] }), pos)
+	}
+}
+
+// CheckString panics as s[lo:hi] would, when s is a string or an array of n elements.
+func CheckString(lo, hi, n, pos int) {
+	if uint(hi) > uint(n) || uint(lo) > uint(hi) {
+		var b byte
+		s := unsafe.String(&b, n) // only its length is looked at
+		raise(caught(func() { _ = s[lo:hi] }), pos)
+	}
+}
+
+// PanicWith is the builtin panic.
+func PanicWith(x any, pos int) {
+	if x == nil {
+		raise(new(runtime.PanicNilError), pos)
+	}
+	raise(In(x), pos)
+}
