@@ -1,13 +1,9 @@
 package perf
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
-
-// ErrNoProfile is returned by Evaluate for a nil profile.
-var ErrNoProfile = errors.New("evaluating a launch needs a device profile, got none")
 
 // scaling is how the counts of a sampled launch become those of the whole launch.
 type scaling struct {
@@ -43,10 +39,11 @@ func (s Shape) CTAs() uint64 { return gridCTAs(s.Grid) }
 
 // Evaluate turns what a device observed into figures, each with unit, tag and source. On the virtual GPU counts are
 // EXECUTED, cache and DRAM traffic MODELLED and the duration MODELLED with its range; on a real GPU the duration is
-// MEASURED. Counts of a sampled launch are scaled and say so. The error names what is missing.
-func Evaluate(o Observation, p *Profile) (*Launch, error) {
+// MEASURED. Counts of a sampled launch are scaled and say so. Without a profile every figure that needs roofs or limits is
+// absent and says so.
+func Evaluate(o Observation, p *Profile) *Launch {
 	if p == nil {
-		return nil, ErrNoProfile
+		return withoutProfile(o)
 	}
 	l := &Launch{Observation: o, Profile: p}
 	s := scalingOf(&o)
@@ -61,9 +58,26 @@ func Evaluate(o Observation, p *Profile) (*Launch, error) {
 	l.PerLine = o.Lines
 	m := l.model(p, s)
 	l.Bounds = m.bounds
-	l.Bound = winners(m.bounds)
+	l.Bound = m.winner
 	l.durationFigure(m)
-	return l, nil
+	return l
+}
+
+func withoutProfile(o Observation) *Launch {
+	const why = "the device has no profile"
+	l := &Launch{Observation: o, PerLine: o.Lines}
+	if o.Counted {
+		s := scalingOf(&o)
+		l.countFigures(s)
+		l.trafficFigures(s)
+	} else {
+		l.absentFigures()
+	}
+	l.RegistersPerThread = Figure{Value: float64(o.Registers), Tag: Formula, Source: "cubin of this architecture"}
+	l.Occupancy.Figure, l.Waves, l.SharedBytes = Absent("%", why), Absent("", why), Absent("B", why)
+	l.Ridge, l.Intensity = Absent("FLOP/B", why), Absent("FLOP/B", why)
+	l.durationFigure(model{})
+	return l
 }
 
 // launchFigures are those that follow from the configuration alone.
@@ -278,7 +292,11 @@ func (l *Launch) durationFigure(m model) {
 		return
 	}
 	if m.seconds <= 0 {
-		l.Duration = Absent("s", "the launch does not fit on an SM")
+		why := "the launch does not fit on an SM"
+		if l.Profile == nil {
+			why = "the device has no profile"
+		}
+		l.Duration = Absent("s", why)
 		return
 	}
 	l.Duration = m.figure()

@@ -46,6 +46,14 @@ func (f Figure) Number() string {
 	return Format(f.Value, f.Unit)
 }
 
+// String is the number with its tag: "33.6 MB (MODELLED)".
+func (f Figure) String() string {
+	if !f.Known() {
+		return f.Number()
+	}
+	return f.Number() + " (" + string(f.Tag) + ")"
+}
+
 // Significant writes three significant digits without an exponent where that stays readable: 0.750, 9.10, 62.5, 206, 1,840.
 func Significant(v float64) string {
 	if !finite(v) {

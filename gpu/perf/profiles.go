@@ -10,7 +10,8 @@ import (
 // arithmetic; the parameters of the time model come from the published measurements named in Sources.
 //
 // Sources of the time model, all rows: L1, L2, DRAM and shared latencies from pointer-chasing microbenchmarks of the same
-// architecture (±20 % for DRAM); L2 rates from public streaming benchmarks (16 B/clk/SM at 8.9); DRAM reach from measured
+// architecture (±20 % for DRAM); L2 rates from public streaming benchmarks (16 B/clk/SM at 8.9) and at 9.0
+// from a published GEMM (631 TFLOP/s with 128×256 tiles: 7.4 TB/s; plain loads stream 5.5); DRAM reach from measured
 // read streams; mma.sync reaches 63 % of the tensor roof at 9.0 (Luo et al. 2025); 2 µs a launch, fitted.
 var profileRows = []Profile{
 	{
@@ -52,21 +53,21 @@ var profileRows = []Profile{
 		Name: "h100", Model: "H100 SXM5 80 GB", Major: 9, Minor: 0, SMs: 132, BoostHz: 1.98e9, MemoryBytes: 80e9,
 		DRAMBytesPerSecond: 3352e9, FP32FLOPs: 67e12, FP16FLOPs: 134e12, FP64FLOPs: 34e12, TensorFLOPs: 989e12,
 		Sources: []string{"NVIDIA H100 datasheet, SXM: 67 TFLOP/s FP32, 1,979 tensor with sparsity (989 dense), 3.35 TB/s"},
-		ModelHz: 1.755e9, L1Bytes: 256 << 10, L2Bytes: 50 << 20, DRAMReach: .92, L2BytesPerSecond: 5500e9,
+		ModelHz: 1.755e9, L1Bytes: 256 << 10, L2Bytes: 50 << 20, DRAMReach: .92, L2BytesPerSecond: 7400e9,
 		L1Latency: 40, L2Latency: 275, DRAMLatency: 650, SharedLatency: 29, TensorMACsPerSMCycle: 2048 * .63, LaunchSeconds: 2e-6,
 	},
 	{
 		Name: "h100-pcie", Model: "H100 PCIe 80 GB", Major: 9, Minor: 0, SMs: 114, BoostHz: 1.755e9, MemoryBytes: 80e9,
 		DRAMBytesPerSecond: 2039e9, FP32FLOPs: 51e12, FP16FLOPs: 102e12, FP64FLOPs: 26e12, TensorFLOPs: 756e12,
 		Sources: []string{"NVIDIA H100 datasheet, PCIe: 51 TFLOP/s FP32, 1,513 tensor with sparsity (756 dense), 2 TB/s (2,039 GB/s)"},
-		ModelHz: 1.755e9, L1Bytes: 256 << 10, L2Bytes: 50 << 20, DRAMReach: .92, L2BytesPerSecond: 4750e9,
+		ModelHz: 1.755e9, L1Bytes: 256 << 10, L2Bytes: 50 << 20, DRAMReach: .92, L2BytesPerSecond: 6400e9,
 		L1Latency: 40, L2Latency: 275, DRAMLatency: 650, SharedLatency: 29, TensorMACsPerSMCycle: 2048 * .63, LaunchSeconds: 2e-6,
 	},
 	{
 		Name: "h200", Model: "H200 SXM5 141 GB", Major: 9, Minor: 0, SMs: 132, BoostHz: 1.98e9, MemoryBytes: 141e9,
 		DRAMBytesPerSecond: 4800e9, FP32FLOPs: 67e12, FP16FLOPs: 134e12, FP64FLOPs: 34e12, TensorFLOPs: 989e12,
 		Sources: []string{"NVIDIA H200 datasheet, SXM: 67 TFLOP/s FP32, 1,979 tensor with sparsity (989 dense), 4.8 TB/s"},
-		ModelHz: 1.755e9, L1Bytes: 256 << 10, L2Bytes: 50 << 20, DRAMReach: .92, L2BytesPerSecond: 5500e9,
+		ModelHz: 1.755e9, L1Bytes: 256 << 10, L2Bytes: 50 << 20, DRAMReach: .92, L2BytesPerSecond: 7400e9,
 		L1Latency: 40, L2Latency: 275, DRAMLatency: 650, SharedLatency: 29, TensorMACsPerSMCycle: 2048 * .63, LaunchSeconds: 2e-6,
 	},
 	{

@@ -7,18 +7,23 @@ import (
 	"time"
 )
 
-// The first time model: launch overhead plus the largest bound, shown as a range. Each bound is the time that one resource
-// would need at its best; the predicted time takes for each the reach that streams attain (DRAM) or the busiest SM
-// (everything that an SM does), because CTAs are handed out whole and the last wave may be partial.
+// The first time model: launch overhead plus the largest bound, shown as a range.
 //
-// The range × 1.0–1.6 covers what plain bounds miss (facts: such a model is 13–22 % too fast in the median).
+// Each resource has two times. The bound is its best: datasheet roofs and the datasheet's clock, work spread evenly over all
+// SMs; bounds give the verdict. The prediction takes the rates that published measurements reach, the clock of the model,
+// and the busiest SM, because CTAs are handed out whole and the last wave may be partial.
+//
+// The range × 1.0–1.6 covers what plain bounds miss: such a model is 13–22 % too fast in the median, and seldom too slow.
 const (
 	modelLow  = 1.0
 	modelHigh = 1.6
 	// balancedWithin is how close two bounds must be to be named together.
 	balancedWithin = 0.10
-	// l2BytesPerSMCycle is what one SM can take from L2.
-	l2BytesPerSMCycle = 40
+	// arithmeticShare: issue slots that are mostly arithmetic are arithmetic, not overhead.
+	arithmeticShare = 0.5
+	// l2PortBytes is the width of an SM's port to L2, bytes a cycle; l2ReachBytes is what one SM gets through it.
+	l2PortBytes  = 64
+	l2ReachBytes = 40
 )
 
 // Names of the resources in Launch.Bounds.
@@ -39,22 +44,24 @@ const (
 // model is what the bounds say of one launch.
 type model struct {
 	bounds  []Bound // largest first
-	seconds float64 // predicted, before the range
+	winner  string  // the verdict's resource, or two joined by " and "
+	slowest string  // the resource that the prediction follows
+	seconds float64 // predicted, before the range; 0: the launch does not fit
 }
 
 func (m model) figure() Figure {
 	low, high := m.seconds*modelLow, m.seconds*modelHigh
-	return Figure{
-		Value: math.Sqrt(low * high), Low: low, High: high, Unit: "s", Tag: Modelled,
-		Source: fmt.Sprintf("launch + largest bound (%s), × %.1f–%.1f", winners(m.bounds), modelLow, modelHigh),
+	source := fmt.Sprintf("launch + %s, × %.1f–%.1f", m.slowest, modelLow, modelHigh)
+	if m.slowest == "" {
+		source = fmt.Sprintf("launch, × %.1f–%.1f", modelLow, modelHigh)
 	}
+	return Figure{Value: math.Sqrt(low * high), Low: low, High: high, Unit: "s", Tag: Modelled, Source: source}
 }
 
 // spread is how CTAs fall on SMs.
 type spread struct {
 	imbalance float64 // work of the busiest SM ÷ the mean over all SMs
 	waves     float64 // whole waves
-	warps     float64 // warps that work together on the busiest SM
 	perSM     float64 // CTAs of the busiest SM
 	ctas      float64
 }
@@ -63,60 +70,85 @@ func (l *Launch) spread(p *Profile) spread {
 	n := float64(l.Shape.CTAs())
 	resident := float64(max(l.Occupancy.CTAsPerSM, 1))
 	perSM := math.Ceil(n / float64(p.SMs))
-	w := math.Ceil(float64(l.Shape.Threads()) / WarpSize)
 	return spread{
-		imbalance: perSM * float64(p.SMs) / n, waves: math.Ceil(n / (resident * float64(p.SMs))),
-		warps: min(perSM, resident) * w, perSM: perSM, ctas: n,
+		imbalance: perSM * float64(p.SMs) / n, waves: math.Ceil(n / (resident * float64(p.SMs))), perSM: perSM, ctas: n,
 	}
 }
 
-// model computes the bounds of a launch that was counted; without counts only those of the kernel's formulas and the launch
-// itself. An Occupancy of zero gives no time.
-func (l *Launch) model(p *Profile, s scaling) model {
-	var m model
-	sp := l.spread(p)
-	hz := p.ModelHz
-	slowest := 0.0
-	add := func(resource string, best, predicted float64, source string) {
-		if best > 0 {
-			m.bounds = append(m.bounds, Bound{resource, best, source})
-			slowest = max(slowest, predicted)
-		}
+// modeller collects the bounds of one launch.
+type modeller struct {
+	l  *Launch
+	p  *Profile
+	sp spread
+	s  scaling
+	m  model
+	t  float64 // slowest prediction
+}
+
+// add notes a resource: its best time, and the time that the prediction takes.
+func (b *modeller) add(resource string, best, predicted float64, source string) {
+	if !(best > 0) {
+		return
 	}
+	b.m.bounds = append(b.m.bounds, Bound{resource, best, source})
+	if predicted > b.t {
+		b.t, b.m.slowest = predicted, resource
+	}
+}
+
+// addCycles notes work in cycles of one SM, summed over the launch.
+func (b *modeller) addCycles(resource string, cycles float64, source string) {
+	even := cycles / float64(b.p.SMs)
+	b.add(resource, even/b.p.BoostHz, even*b.sp.imbalance/b.p.ModelHz, source)
+}
+
+// model computes the bounds of a launch: of its counts, or without counts those of the kernel's formulas and the launch.
+func (l *Launch) model(p *Profile, s scaling) model {
+	b := &modeller{l: l, p: p, sp: l.spread(p), s: s}
+	b.trafficBounds()
+	if l.Counted {
+		b.instructionBounds()
+	}
+	b.pipeBounds()
+	b.add(ResourceLaunch, p.LaunchSeconds, 0, "a launch, fitted")
+	sort.SliceStable(b.m.bounds, func(i, j int) bool { return b.m.bounds[i].Seconds > b.m.bounds[j].Seconds })
+	b.m.winner = l.winners(b.m.bounds)
+	if l.Occupancy.CTAsPerSM > 0 || !l.Occupancy.Known() {
+		b.m.seconds = p.LaunchSeconds + b.t
+	}
+	return b.m
+}
+
+func (b *modeller) trafficBounds() {
+	l, p := b.l, b.p
 	if traffic := l.Traffic(); traffic.Known() {
 		t := traffic.Value / p.DRAMBytesPerSecond
-		add(ResourceDRAM, t, t/p.DRAMReach, Format(traffic.Value, "B")+" at "+Format(p.DRAMBytesPerSecond, "B/s"))
+		b.add(ResourceDRAM, t, t/p.DRAMReach, Format(traffic.Value, "B")+" at "+Format(p.DRAMBytesPerSecond, "B/s"))
 	}
 	if l.L2Bytes.Known() {
-		t := l.L2Bytes.Value / p.L2BytesPerSecond
-		perSM := l.L2Bytes.Value / sp.ctas * sp.perSM / (l2BytesPerSMCycle * hz)
-		add(ResourceL2, t, max(t, perSM), Format(l.L2Bytes.Value, "B")+" at "+Format(p.L2BytesPerSecond, "B/s"))
+		busiest := l.L2Bytes.Value / b.sp.ctas * b.sp.perSM / (l2ReachBytes * p.ModelHz)
+		port := l2PortBytes * float64(p.SMs) * p.BoostHz
+		b.add(ResourceL2, l.L2Bytes.Value/port, max(busiest, l.L2Bytes.Value/p.L2BytesPerSecond),
+			Format(l.L2Bytes.Value, "B")+" at "+Format(port, "B/s")+", the ports of all SMs")
 	}
-	smSeconds := func(cycles float64) float64 { return cycles / float64(p.SMs) / hz } // spread evenly over all SMs
-	if l.Counted {
-		c, lim := &l.Counts, p.Limits()
-		t := smSeconds(l.SharedWavefronts.Value)
-		add(ResourceShared, t, t*sp.imbalance, FormatCount(l.SharedWavefronts.Value)+" wavefronts, one a cycle and SM")
-		issued := float64(c.WarpInstructions-min(c.Instructions[ClassMove], c.WarpInstructions)) * s.factor
-		t = smSeconds(issued / SubPartitions)
-		add(ResourceIssue, t, t*sp.imbalance, FormatCount(issued)+" instructions without moves, four a cycle and SM")
-		t = smSeconds(float64(c.Instructions[ClassSFU]) * s.factor * WarpSize / lim.SpecialPerSMCycle)
-		add(ResourceSFU, t, t*sp.imbalance, Trimmed(lim.SpecialPerSMCycle)+" a cycle and SM")
-		t = l.latency(p, s, sp, issued)
-		add(ResourceLatency, t, t, "one CTA alone × waves")
-	}
-	l.pipeBounds(p, sp, add)
-	add(ResourceLaunch, p.LaunchSeconds, 0, "a launch, fitted")
-	sort.SliceStable(m.bounds, func(i, j int) bool { return m.bounds[i].Seconds > m.bounds[j].Seconds })
-	if l.Occupancy.CTAsPerSM > 0 || !l.Occupancy.Known() {
-		m.seconds = p.LaunchSeconds + slowest
-	}
-	return m
 }
 
-// pipeBounds are FLOPs over the datasheet's roof of each pipe. The prediction adds the imbalance of the last wave and, for
-// the tensor cores, what mma.sync reaches.
-func (l *Launch) pipeBounds(p *Profile, sp spread, add func(string, float64, float64, string)) {
+func (b *modeller) instructionBounds() {
+	l, c := b.l, &b.l.Counts
+	b.addCycles(ResourceShared, l.SharedWavefronts.Value, FormatCount(l.SharedWavefronts.Value)+" wavefronts, one a cycle and SM")
+	issued := float64(c.WarpInstructions-min(c.Instructions[ClassMove], c.WarpInstructions)) * b.s.factor
+	b.addCycles(ResourceIssue, issued/SubPartitions, FormatCount(issued)+" instructions without moves, four a cycle and SM")
+	sfu := float64(c.Instructions[ClassSFU]) * b.s.factor * WarpSize
+	perCycle := b.p.Limits().SpecialPerSMCycle
+	b.addCycles(ResourceSFU, sfu/perCycle, FormatCount(sfu)+" at "+Trimmed(perCycle)+" a cycle and SM")
+	t := l.latency(b.p, b.sp, issued)
+	b.add(ResourceLatency, t, t, "one CTA alone × waves")
+}
+
+// pipeBounds are FLOPs over the datasheet's roof of each pipe; for the tensor cores over what mma.sync reaches of it, since
+// no CUDA kernel made of mma.sync can do better.
+func (b *modeller) pipeBounds() {
+	l, p := b.l, b.p
 	flops := l.FLOPs
 	if !l.Counted && l.TotalFLOPs.Known() {
 		flops[FLOPF32] = l.TotalFLOPs
@@ -126,19 +158,64 @@ func (l *Launch) pipeBounds(p *Profile, sp spread, add func(string, float64, flo
 		if !f.Known() || f.Value == 0 {
 			continue
 		}
-		roof := p.Roof(t)
-		best := f.Value / roof.FLOPs
-		predicted := best * sp.imbalance
-		if t == FLOPTensor {
-			predicted = max(predicted, f.Value/2/(p.TensorMACsPerSMCycle*float64(p.SMs)*p.ModelHz)*sp.imbalance)
+		roof := p.Roof(t).FLOPs
+		source := Format(f.Value, "FLOP") + " at " + Format(roof, "FLOP/s")
+		if reach := p.MMAFLOPs(); t == FLOPTensor && reach < 0.99*roof {
+			source = Format(f.Value, "FLOP") + " at " + Format(reach, "FLOP/s") + ", what mma.sync reaches of " + Format(roof, "FLOP/s")
+			roof = reach
 		}
-		add(t.String(), best, predicted, Format(f.Value, "FLOP")+" at "+Format(roof.FLOPs, "FLOP/s"))
+		clock := p.BoostHz / p.ModelHz
+		if t == FLOPTensor {
+			clock = 1
+		}
+		b.add(t.String(), f.Value/roof, f.Value/roof*clock*b.sp.imbalance, source)
 	}
+}
+
+// MMAFLOPs is what mma.sync reaches of the tensor roof, in FLOP/s, never above the roof.
+func (p *Profile) MMAFLOPs() float64 {
+	return min(p.TensorFLOPs, 2*p.TensorMACsPerSMCycle*float64(p.SMs)*p.ModelHz)
+}
+
+// winners names what limits: the largest bound, or two within 10 % of each other joined by " and ". Issue slots that are
+// mostly arithmetic count as arithmetic; and a pipe never beats DRAM left of the ridge that cards draw (mma.sync reaches
+// less than the roof that the ridge belongs to): there the two are balanced.
+func (l *Launch) winners(bounds []Bound) string {
+	if len(bounds) == 0 {
+		return ""
+	}
+	b := append([]Bound(nil), bounds...)
+	if b[0].Resource == ResourceIssue {
+		for i := 1; i < len(b); i++ {
+			if boundWords[b[i].Resource].kind == computeBound && b[i].Seconds >= arithmeticShare*b[0].Seconds {
+				b[0] = b[i]
+				b = append(b[:i], b[i+1:]...)
+				break
+			}
+		}
+	}
+	top := b[0].Resource
+	if boundWords[top].kind == computeBound && l.Intensity.Known() && l.Intensity.Value < l.Ridge.Value && l.hasBound(bounds, ResourceDRAM) {
+		return top + " and " + ResourceDRAM
+	}
+	if len(b) > 1 && b[1].Seconds >= b[0].Seconds*(1-balancedWithin) {
+		return top + " and " + b[1].Resource
+	}
+	return top
+}
+
+func (l *Launch) hasBound(bounds []Bound, resource string) bool {
+	for _, b := range bounds {
+		if b.Resource == resource {
+			return true
+		}
+	}
+	return false
 }
 
 // latency is the time of one CTA alone, times the waves: its longest chain of dependent loads at the mean latency that
 // the modelled caches give, or issuing its own instructions with the few warps that it has.
-func (l *Launch) latency(p *Profile, s scaling, sp spread, issued float64) float64 {
+func (l *Launch) latency(p *Profile, sp spread, issued float64) float64 {
 	c := &l.Counts
 	chain := float64(c.LoadRounds) * l.meanLoadLatency(p)
 	w := math.Ceil(float64(l.Shape.Threads()) / WarpSize)
@@ -156,17 +233,6 @@ func (l *Launch) meanLoadLatency(p *Profile) float64 {
 		l2 = float64(c.L2Hits) / float64(c.L2Lookups)
 	}
 	return l1*p.L1Latency + (1-l1)*(l2*p.L2Latency+(1-l2)*p.DRAMLatency)
-}
-
-// winners names the largest bound, or two within 10 % of each other, joined by " and ".
-func winners(bounds []Bound) string {
-	switch {
-	case len(bounds) == 0:
-		return ""
-	case len(bounds) > 1 && bounds[1].Seconds >= bounds[0].Seconds*(1-balancedWithin):
-		return bounds[0].Resource + " and " + bounds[1].Resource
-	}
-	return bounds[0].Resource
 }
 
 func sortedSeconds(samples []time.Duration) []float64 {

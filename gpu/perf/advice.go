@@ -1,0 +1,264 @@
+package perf
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Advice is one sentence with its number. Occupancy is not speed: no rule advises it alone.
+type Advice struct {
+	Rule string // name of the rule that fired
+	Text string
+	Line *LineCounts // the source line that it is about, or nil
+}
+
+// adviceRules are tried in order; the first that fires is what a card shows. A rule returns "" when it does not apply.
+var adviceRules = []struct {
+	name string
+	rule func(*Launch) (string, *LineCounts)
+}{
+	{"does not fit", adviseFit},
+	{"excessive sectors", adviseSectors},
+	{"spills", adviseSpills},
+	{"launch", adviseLaunch},
+	{"small grid", adviseGrid},
+	{"balanced", adviseBalanced},
+	{"bank conflicts", adviseConflicts},
+	{"latency", adviseLatency},
+	{"re-fetched bytes", adviseRefetch},
+	{"L2 reuse", adviseL2},
+	{"bytes are the cost", adviseBytes},
+	{"divergence", adviseDivergence},
+	{"issue", adviseIssue},
+	{"tensor cores", adviseTensor},
+	{"arithmetic is the cost", adviseFLOPs},
+}
+
+// Advise lists what would help, most useful first.
+func (l *Launch) Advise() []Advice {
+	var out []Advice
+	for _, r := range adviceRules {
+		if text, line := r.rule(l); text != "" {
+			out = append(out, Advice{r.name, text, line})
+		}
+	}
+	return out
+}
+
+// top is the resource that limits; "" where nothing was bounded.
+func (l *Launch) top() string { return l.limit().Resource }
+
+// bound is the best time of one resource, 0 where it has none.
+func (l *Launch) bound(resource string) float64 {
+	for _, b := range l.Bounds {
+		if b.Resource == resource {
+			return b.Seconds
+		}
+	}
+	return 0
+}
+
+// near reports whether a resource is within half of the largest bound: worth a word.
+func (l *Launch) near(resource string) bool {
+	return len(l.Bounds) > 0 && l.bound(resource) >= l.Bounds[0].Seconds/2
+}
+
+func adviseFit(l *Launch) (string, *LineCounts) {
+	if !l.Occupancy.Known() || l.Occupancy.CTAsPerSM > 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("One CTA needs %d threads × %d registers and %s of shared memory: more than an SM has. Use smaller CTAs",
+		l.Shape.Threads(), l.Registers, FormatCapacity(float64(l.StaticShared+l.Shape.DynamicShared))), nil
+}
+
+// Where names a line as advice and cards do: "2_tile.cu:17", or the PTX line.
+func (c *LineCounts) Where() string {
+	if c.File != "" && c.SourceLine > 0 {
+		return path.Base(c.File) + ":" + strconv.Itoa(c.SourceLine)
+	}
+	return "PTX line " + strconv.Itoa(c.PTXLine)
+}
+
+// WorstLine is the line with most excessive sectors, or nil.
+func (l *Launch) WorstLine() *LineCounts {
+	var worst *LineCounts
+	most := uint64(0)
+	for i := range l.PerLine {
+		g := &l.PerLine[i].Global
+		if e := g.Sectors - min(g.IdealSectors, g.Sectors); e > most {
+			worst, most = &l.PerLine[i], e
+		}
+	}
+	return worst
+}
+
+func adviseSectors(l *Launch) (string, *LineCounts) {
+	share, _ := l.ExcessShare()
+	if share < wastefulShare {
+		return "", nil
+	}
+	r := l.top()
+	if r != ResourceDRAM && r != ResourceL2 && r != ResourceLatency {
+		return "", nil
+	}
+	excess := FormatCount(share * l.Sectors.Value)
+	text := fmt.Sprintf("%s excessive sectors, %s of all", excess, WholePercent(100*share))
+	line := l.WorstLine()
+	if line != nil && line.Global.Requests > 0 {
+		g := line.Global
+		text += fmt.Sprintf(", most at %s: %s sectors a request, ideal %s", line.Where(),
+			Trimmed(float64(g.Sectors)/float64(g.Requests)), Trimmed(float64(g.IdealSectors)/float64(g.Requests)))
+	}
+	if hit := l.L1Hit; hit.Known() && hit.Value >= 50 && r != ResourceDRAM {
+		text += fmt.Sprintf(". L1 hides %s of them from L2", WholePercent(hit.Value))
+	}
+	return text, line
+}
+
+func adviseSpills(l *Launch) (string, *LineCounts) {
+	if l.SpillBytes == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("Registers spill %s a thread to local memory: fewer values alive at once, or smaller tiles",
+		Format(float64(l.SpillBytes), "B")), nil
+}
+
+func adviseLaunch(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceLaunch || l.Profile == nil {
+		return "", nil
+	}
+	share := 1.0
+	switch {
+	case l.Duration.Low > 0:
+		share = l.Profile.LaunchSeconds / l.Duration.Low
+	case l.Duration.Value > 0:
+		share = min(1, l.Profile.LaunchSeconds/l.Duration.Value)
+	}
+	return fmt.Sprintf("The launch alone is %s of the time: give one launch more work, or fuse it with its neighbours",
+		WholePercent(100*share)), nil
+}
+
+func adviseGrid(l *Launch) (string, *LineCounts) {
+	n := l.Shape.CTAs()
+	if l.Profile == nil || n == 0 || n >= uint64(l.Profile.SMs) {
+		return "", nil
+	}
+	return fmt.Sprintf("Grid too small: %s CTAs leave %d of %d SMs idle. Split the work into more CTAs",
+		FormatCount(float64(n)), l.Profile.SMs-int(n), l.Profile.SMs), nil
+}
+
+func adviseConflicts(l *Launch) (string, *LineCounts) {
+	w, c := l.SharedWavefronts, l.BankConflicts
+	if !w.Known() || !(w.Value > 0) || c.Value < 0.2*w.Value || !l.near(ResourceShared) {
+		return "", nil
+	}
+	var worst *LineCounts
+	most := uint64(0)
+	for i := range l.PerLine {
+		s := &l.PerLine[i].Shared
+		if e := s.Wavefronts - min(s.IdealWavefronts, s.Wavefronts); e > most {
+			worst, most = &l.PerLine[i], e
+		}
+	}
+	text := fmt.Sprintf("%s of %s shared wavefronts are bank conflicts", WholePercent(100*c.Value/w.Value), FormatCount(w.Value))
+	if worst != nil {
+		text += ", most at " + worst.Where()
+	}
+	return text + ": pad or swizzle the rows", worst
+}
+
+func adviseLatency(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceLatency {
+		return "", nil
+	}
+	if l.Counts.LoadRounds > 0 {
+		return fmt.Sprintf("%s loads wait for each other in a warp: issue several independent loads before the first use",
+			FormatCount(float64(l.Counts.LoadRounds))), nil
+	}
+	return fmt.Sprintf("%d warps a CTA cannot fill the 4 schedulers of an SM: spread the work over more warps",
+		(l.Shape.Threads()+WarpSize-1)/WarpSize), nil
+}
+
+func adviseRefetch(l *Launch) (string, *LineCounts) {
+	r := l.Refetch()
+	if r < 1.25 || !l.near(ResourceDRAM) {
+		return "", nil
+	}
+	return fmt.Sprintf("DRAM moves %s× the least: data leaves L2 before it is used again. Order CTAs so that neighbours share it",
+		Significant(r)), nil
+}
+
+func adviseL2(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceL2 || !(l.DRAMBytes.Value > 0) {
+		return "", nil
+	}
+	return fmt.Sprintf("Each DRAM byte is read %s times from L2: keep tiles in shared memory or registers",
+		Significant(l.L2Bytes.Value/l.DRAMBytes.Value)), nil
+}
+
+func adviseBytes(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceDRAM || !l.Traffic().Known() {
+		return "", nil
+	}
+	if l.Intensity.Known() && l.Intensity.Value > 0 && l.Intensity.Value < l.Ridge.Value {
+		return fmt.Sprintf("Bytes are the cost: %s FLOP/B of %.0f at the ridge. Use each byte %s× more often, or store it in fewer bits",
+			Significant(l.Intensity.Value), l.Ridge.Value, Trimmed(l.Ridge.Value/l.Intensity.Value)), nil
+	}
+	return fmt.Sprintf("Bytes are the cost: half of the %s would take half the %s",
+		Format(l.Traffic().Value, "B"), Format(l.bound(ResourceDRAM), "s")), nil
+}
+
+func adviseDivergence(l *Launch) (string, *LineCounts) {
+	if !l.Counted || l.Counts.Branches == 0 || l.top() != ResourceIssue {
+		return "", nil
+	}
+	share := float64(l.Counts.DivergentBranches) / float64(l.Counts.Branches)
+	if share < 0.2 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s of the branches part a warp, and both sides are issued: let whole warps decide alike",
+		WholePercent(100*share)), nil
+}
+
+func adviseIssue(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceIssue || !(l.WarpInstructions.Value > 0) {
+		return "", nil
+	}
+	best := ClassFP32
+	for k := Class(0); k < NumClasses; k++ {
+		if k != ClassMove && l.Instructions[k].Value > l.Instructions[best].Value {
+			best = k
+		}
+	}
+	return fmt.Sprintf("Instructions are the cost, %s of them %s: more work an instruction, by wider loads and longer unrolled loops",
+		WholePercent(100*l.Instructions[best].Value/l.WarpInstructions.Value), best), nil
+}
+
+func adviseTensor(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceFP32 || l.Profile == nil || l.Duration.Tag == Measured {
+		return "", nil
+	}
+	return fmt.Sprintf("Arithmetic is the cost: for f16 or bf16 inputs the tensor roof is %s× higher (mma)",
+		Significant(l.Profile.TensorFLOPs/l.Profile.FP32FLOPs)), nil
+}
+
+func adviseFLOPs(l *Launch) (string, *LineCounts) {
+	if len(l.Bounds) == 0 || boundWords[l.top()].kind != computeBound {
+		return "", nil
+	}
+	d := l.bound(ResourceDRAM)
+	if d == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("DRAM needs %s, %s of it: bytes are not the limit", Format(d, "s"), WholePercent(100*d/l.limit().Seconds)), nil
+}
+
+func adviseBalanced(l *Launch) (string, *LineCounts) {
+	a, b, two := strings.Cut(l.Bound, " and ")
+	if !two {
+		return "", nil
+	}
+	return fmt.Sprintf("Both %s (%s) and %s (%s) must shrink before the time does", a, Format(l.bound(a), "s"), b, Format(l.bound(b), "s")), nil
+}
