@@ -10,21 +10,23 @@ import (
 // business, so the filter holds back what looks like such a trace: if the process dies it becomes part of the report, if
 // not it is an ordinary print and goes on its way.
 
-// traceStarts begin a line with which a Go program announces its end.
-var traceStarts = [][]byte{
-	[]byte("fatal error: "),
-	[]byte("panic: "),
-	[]byte("runtime: goroutine stack exceeds"),
-	[]byte("runtime: out of memory"),
-	[]byte("unexpected fault address"),
-	[]byte("SIGSEGV: "), []byte("SIGBUS: "), []byte("SIGABRT: "), []byte("SIGILL: "), []byte("SIGFPE: "), []byte("SIGTRAP: "),
-	[]byte("runtime: program exceeds"),
+// traceStarts begin a line with which a Go program announces its end, and how long such a process may take from that line
+// to its end: an overflown stack is walked to the bottom first, while a "panic: " may well be a print of the cell.
+var traceStarts = []struct {
+	text []byte
+	hold time.Duration
+}{
+	{[]byte("panic: "), 400 * time.Millisecond},
+	{[]byte("fatal error: "), 3 * time.Second},
+	{[]byte("runtime: goroutine stack exceeds"), 20 * time.Second},
+	{[]byte("runtime: out of memory"), 3 * time.Second},
+	{[]byte("runtime: program exceeds"), 3 * time.Second},
+	{[]byte("unexpected fault address"), 3 * time.Second},
+	{[]byte("SIGSEGV: "), 3 * time.Second}, {[]byte("SIGBUS: "), 3 * time.Second}, {[]byte("SIGABRT: "), 3 * time.Second},
+	{[]byte("SIGILL: "), 3 * time.Second}, {[]byte("SIGFPE: "), 3 * time.Second}, {[]byte("SIGTRAP: "), 3 * time.Second},
 }
 
-const (
-	traceKeep = 16 << 20               // bytes; what prints more is no trace
-	traceHold = 400 * time.Millisecond // a dying process needs less from the first line to its end
-)
+const traceKeep = 16 << 20 // bytes; what prints more is no trace
 
 type traceFilter struct {
 	out func([]byte)
@@ -41,14 +43,14 @@ func (f *traceFilter) write(b []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.held == nil {
-		i := f.find(b)
+		i, hold := f.find(b)
 		f.emit(b[:i])
 		if i == len(b) {
 			return
 		}
 		b = b[i:]
 		f.held = []byte{}
-		f.timer = time.AfterFunc(traceHold, f.release)
+		f.timer = time.AfterFunc(hold, f.release)
 	}
 	f.held = append(f.held, b...)
 	if len(f.held) > traceKeep {
@@ -56,24 +58,24 @@ func (f *traceFilter) write(b []byte) {
 	}
 }
 
-// find is where a trace begins in b, its length where none does.
-func (f *traceFilter) find(b []byte) int {
+// find is where a trace begins in b, its length where none does, and how long it is worth waiting for the end.
+func (f *traceFilter) find(b []byte) (at int, hold time.Duration) {
 	best := len(b)
 	for _, s := range traceStarts {
 		for from := 0; from < best; {
-			i := bytes.Index(b[from:best], s)
+			i := bytes.Index(b[from:best], s.text)
 			if i < 0 {
 				break
 			}
 			i += from
 			if i == 0 && f.lineEnd || i > 0 && b[i-1] == '\n' {
-				best = i
+				best, hold = i, s.hold
 				break
 			}
 			from = i + 1
 		}
 	}
-	return best
+	return best, hold
 }
 
 func (f *traceFilter) emit(b []byte) {
