@@ -3,18 +3,19 @@
 // Predecessor: 2_smem_tile issues one FMA a lane for every two loads from shared memory; the FP32 pipe starves.
 // Idea: mma.sync multiplies a 16 x 16 tile of X by a 16 x 8 tile of W in one instruction (16 x 8 on sm_75, two of them),
 //   fed by ldmatrix, which hands four 8 x 8 tiles to a warp in one request. A CTA of four warps makes 64 x 64 of Y,
-//   each warp 32 x 32; tiles are 32 deep and their rows padded to 40 halves (80 B), so that the eight rows of an
-//   ldmatrix phase fall on different banks.
-// Expect: no FP32 FLOPs; 2MNK tensor FLOPs, tiles counted whole: 2*64*64*32 a CTA and step; global loads MNK/32 elements,
+//   each warp 32 x 32; tiles are 64 deep and their rows padded to 72 halves (9 pieces of 16 B, an odd number), so that the
+//   eight rows of an ldmatrix phase fall on different banks; a store phase is one row, 128 neighbouring bytes.
+// Expect: no FP32 FLOPs; 2MNK tensor FLOPs, tiles counted whole: 2*64*64*64 a CTA and step; global loads MNK/32 elements,
 //   in 16-byte pieces where K is a multiple of 8; 4 ldmatrix for 8 mma (16 on sm_75); no bank conflicts.
 // A profiler should show: the tensor pipe busy a third of the time, waiting for the next tile between two barriers.
 //
-// The Go loop: for k0 := 0; k0 < K; k0 += 32 { copy tiles; for k := 0; k < 32; k += 16 { acc += xs[:, k:k+16] * ws[:, k:k+16]^T } }
+// The Go loop: for k0 := 0; k0 < K; k0 += 64 { copy tiles; for k := 0; k < 64; k += 16 { acc += xs[:, k:k+16] * ws[:, k:k+16]^T } }
 // mma and ldmatrix: PTX ISA 9.7.14, fragments of m16n8k8 and m16n8k16 with f16.
 
 #include <cuda_fp16.h>
 
-constexpr int BM = 64, BN = 64, BK = 32, PITCH = 40;
+// BM and BN are equal, so that the same threads copy both tiles.
+constexpr int BM = 64, BN = 64, BK = 64, PITCH = 72;
 
 // ldmatrix_x4 loads four 8 x 8 tiles of f16; lane l gives the address of row l%8 of tile l/8.
 static __device__ __forceinline__ void ldmatrix_x4(unsigned (&r)[4], const __half *p) {
@@ -43,18 +44,17 @@ static __device__ __forceinline__ void mma(float (&c)[4], const unsigned (&a)[4]
 
 // load8 reads eight halves of row `row` from column `col` on; what lies outside the matrix is zero.
 static __device__ __forceinline__ uint4 load8(const __half *matrix, int rows, int columns, int row, int col, bool wide) {
-  uint4 v = make_uint4(0, 0, 0, 0);
-  if (row >= rows || col >= columns) return v;
+  if (row >= rows || col >= columns) return make_uint4(0, 0, 0, 0);
   const __half *p = matrix + static_cast<size_t>(row) * columns + col;
   if (wide) return *reinterpret_cast<const uint4 *>(p);
-  unsigned short h[8];
-#pragma unroll
-  for (int i = 0; i < 8; i++) h[i] = col + i < columns ? __half_as_ushort(p[i]) : static_cast<unsigned short>(0);
-  v.x = h[0] | h[1] << 16;
-  v.y = h[2] | h[3] << 16;
-  v.z = h[4] | h[5] << 16;
-  v.w = h[6] | h[7] << 16;
-  return v;
+  unsigned long long low = 0, high = 0;  // the eight halves are pushed in from the top
+#pragma unroll 1
+  for (int i = 0; i < 8; i++) {
+    unsigned long long h = col + i < columns ? __half_as_ushort(p[i]) : 0;
+    low = low >> 16 | high << 48;
+    high = high >> 16 | h << 48;
+  }
+  return make_uint4(low, low >> 32, high, high >> 32);
 }
 
 extern "C" __global__ void __launch_bounds__(128) gemm_mma(__half *__restrict__ y, const __half *__restrict__ w,
@@ -70,8 +70,8 @@ extern "C" __global__ void __launch_bounds__(128) gemm_mma(__half *__restrict__ 
 
   for (int k0 = 0; k0 < k; k0 += BK) {
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      int piece = threadIdx.x + i * 128, row = piece / 4, col = piece % 4 * 8;
+    for (int i = 0; i < BM * BK / 8 / 128; i++) {
+      int piece = threadIdx.x + i * 128, row = piece / (BK / 8), col = piece % (BK / 8) * 8;
       *reinterpret_cast<uint4 *>(&xs[row][col]) = load8(x, m, k, m0 + row, k0 + col, wide);
       *reinterpret_cast<uint4 *>(&ws[row][col]) = load8(w, n, k, n0 + row, k0 + col, wide);
     }
