@@ -69,6 +69,7 @@ func (s *Supervisor) start() *process {
 		if outs[i], ends[i], err = os.Pipe(); err != nil {
 			return p.stillborn(err)
 		}
+		widen(ends[i])
 	}
 	p.cmd.Stdout, p.cmd.Stderr = ends[0], ends[1]
 	started := make(chan error)
