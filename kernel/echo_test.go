@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"memwall/kernel/client"
+	"memwall/kernel/wire"
 )
 
 // TestMain lets the test binary be a kernel of its own: with KERNEL_ECHO set it serves the echo language.
@@ -307,4 +308,37 @@ func tempFiles(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// serveEcho runs an echo kernel within the test's process; prepare may change it before it accepts anybody.
+func serveEcho(t *testing.T, prepare ...func(*server)) (*server, wire.Connection) {
+	t.Helper()
+	conn, err := client.NewConnection()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newServer(conn, Options{Evaluator: newEcho(), Version: "1.2.3", Banner: "echo", OutputDir: t.TempDir(), Log: testLog{t}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.ctx = ctx
+	s.hook()
+	for _, p := range prepare {
+		p(s)
+	}
+	s.run()
+	t.Cleanup(func() { s.shutdown(cancel) })
+	return s, conn
+}
+
+// connect joins a kernel.
+func connect(t *testing.T, conn wire.Connection) *client.Client {
+	t.Helper()
+	c, err := client.Dial(limit(t, 5*time.Second), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
 }

@@ -105,6 +105,7 @@ func Serve(ctx context.Context, opts Options) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	go s.watchParent()
+	s.hook()
 	s.run()
 	for {
 		select {
@@ -162,8 +163,8 @@ func newServer(conn wire.Connection, opts Options) (*server, error) {
 	return s, nil
 }
 
-// run starts the goroutines that accept, read and handle.
-func (s *server) run() {
+// hook says who handles what comes in.
+func (s *server) hook() {
 	s.iopub.onSubscribe = s.welcome
 	s.heartbeat.onMessage = func(p *peer, frames [][]byte) {
 		p.send(outgoing{frames: frames, size: messageSize(frames)})
@@ -171,6 +172,10 @@ func (s *server) run() {
 	s.stdin.onMessage = s.receiveInput
 	s.shell.onMessage = s.receiveShell
 	s.control.onMessage = s.receiveControl
+}
+
+// run starts the goroutines that accept, read and handle.
+func (s *server) run() {
 	for _, sock := range s.sockets() {
 		go sock.serve()
 	}
