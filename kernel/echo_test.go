@@ -139,8 +139,11 @@ var echoCommands = map[string]func(c *echoCell, arg string) *Error{
 		}
 		return c.stopped()
 	},
-	"mebibytes": func(c *echoCell, arg string) *Error {
-		c.out.Stream("stdout", strings.Repeat("z", atoi(arg)<<20))
+	"mebibytes": func(c *echoCell, arg string) *Error { // of one line, in pieces as a worker sends them
+		piece := strings.Repeat("z", 1<<20)
+		for range atoi(arg) {
+			c.out.Stream("stdout", piece)
+		}
 		return nil
 	},
 	"halves": func(c *echoCell, arg string) *Error { // code points cut in two, and the halves sent apart

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,11 +72,7 @@ func (f *fold) head(text []byte) []byte {
 
 func (f *fold) tally(text []byte) {
 	f.total += int64(len(text))
-	for _, b := range text {
-		if b == '\n' {
-			f.lines++
-		}
-	}
+	f.lines += int64(bytes.Count(text, []byte{'\n'}))
 }
 
 // add takes text that the page has no room for.
@@ -170,7 +167,7 @@ func (f *fold) tail() []byte {
 		}
 	}
 	if int64(len(t)) < f.total-f.shown {
-		if i := strings.IndexByte(string(t[:len(t)/2]), '\n'); i >= 0 {
+		if i := bytes.IndexByte(t[:len(t)/2], '\n'); i >= 0 {
 			t = t[i+1:]
 		}
 	}

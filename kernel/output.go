@@ -30,7 +30,7 @@ type output struct {
 	mu    sync.Mutex
 	name  string            // stream of the text in text
 	text  []byte            // printed, not yet sent; at most streamChunk bytes
-	cut   map[string][]byte // by stream: the first bytes of a code point whose rest has not come
+	cut   map[string][]byte // by stream other than name: the first bytes of a code point whose rest has not come
 	timer *time.Timer       // sends text when it is old enough; nil: not running
 	fold  fold
 	ended bool
@@ -56,6 +56,8 @@ func (o *output) Stream(name, text string) {
 	defer o.mu.Unlock()
 	if name != o.name {
 		o.send()
+		o.cut[o.name] = bytes.Clone(o.text)
+		o.text = append(o.text[:0], o.cut[name]...)
 		o.name = name
 	}
 	for len(text) > 0 {
@@ -80,14 +82,9 @@ func (o *output) tick() {
 
 // send sends the gathered text, but for the beginning of a code point that is not complete. The caller holds mu.
 func (o *output) send() {
-	if len(o.text) == 0 {
-		return
-	}
-	text := append(o.cut[o.name], o.text...)
-	whole := len(text) - incompleteTail(text)
-	o.cut[o.name] = bytes.Clone(text[whole:])
-	o.text = o.text[:0]
-	o.show(o.name, text[:whole])
+	whole := len(o.text) - incompleteTail(o.text)
+	o.show(o.name, o.text[:whole])
+	o.text = o.text[:copy(o.text, o.text[whole:])]
 }
 
 // show sends text to the page as long as there is room, and the rest to the fold. The caller holds mu.
@@ -134,13 +131,14 @@ func incompleteTail(text []byte) int {
 
 // flush sends all printed text, half code points included, because something else follows. The caller holds mu.
 func (o *output) flush() {
-	o.send()
-	for _, name := range []string{"stdout", "stderr"} {
-		if rest := o.cut[name]; len(rest) > 0 {
-			o.cut[name] = nil
+	o.show(o.name, o.text)
+	o.text = o.text[:0]
+	for name, rest := range o.cut {
+		if name != o.name && len(rest) > 0 {
 			o.show(name, rest)
 		}
 	}
+	clear(o.cut)
 	if o.timer != nil {
 		o.timer.Stop()
 		o.timer = nil
