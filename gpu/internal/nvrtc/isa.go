@@ -116,8 +116,8 @@ var textISA = []struct {
 }
 
 var (
-	versionLine = regexp.MustCompile(`(?m)^\.version\s+(\d+)\.(\d+)\s*$`)
-	targetLine  = regexp.MustCompile(`(?m)^\.target\s+(sm_\w+)`)
+	versionLine = regexp.MustCompile(`(?m)^\.version[ \t]+(\d+)\.(\d+)[ \t\r]*$`)
+	targetLine  = regexp.MustCompile(`(?m)^\.target[ \t]+(sm_\w+)`)
 	comment     = regexp.MustCompile(`//[^\n]*`)
 	wholeLine   = regexp.MustCompile(`(?m)^\s*\.(version|target|address_size|loc|file)\b[^\n]*$`)
 	label       = regexp.MustCompile(`^\s*[A-Za-z_$%][\w$]*:`)

@@ -48,6 +48,7 @@ func TestLeastISA(t *testing.T) {
 func FuzzLowerVersion(f *testing.F) {
 	f.Add(".version 8.8\n.target sm_80\n.entry f() { mov.b32 {a,b}, c; }")
 	f.Add(".version 8.8\n.target sm_80\n{{{{;;}}@%p :: $L:")
+	f.Add(".version 8.8\n\n.target sm_80\n")
 	f.Fuzz(func(t *testing.T, ptx string) {
 		if lowered, err := LowerVersion(ptx); err == nil && strings.Count(lowered, "\n") != strings.Count(ptx, "\n") {
 			t.Errorf("lines changed: %q", lowered)

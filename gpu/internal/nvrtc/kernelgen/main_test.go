@@ -75,7 +75,7 @@ func TestGenerateReportsErrors(t *testing.T) {
 	if err := os.WriteFile(source, []byte("extern \"C\" __global__ void f(int *x) { x[0] = y; }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want := source + " for sm_75: 1_bad.cu:1:48: error: identifier \"y\" is undefined\nextern \"C\" __global__ void f(int *x) { x[0] = y; }\n                                               ^"
+	want := source + " for sm_75: 1_bad.cu:1:47: error: identifier \"y\" is undefined\nextern \"C\" __global__ void f(int *x) { x[0] = y; }\n                                              ^"
 	if err := run(root); err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
