@@ -172,7 +172,7 @@ func textOf(html string) string {
 			html = rest[1:]
 			continue
 		}
-		name := strings.ToLower(strings.FieldsFunc(strings.TrimPrefix(rest[1:j], "/")+" ", func(r rune) bool { return r == ' ' || r == '/' || r == '\n' })[0])
+		name := tagName(rest[1:j])
 		closing := rest[1] == '/'
 		html = rest[j+1:]
 		switch {
@@ -197,6 +197,15 @@ func textOf(html string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// tagName is the lower-case name of a tag's inside: "br" of "br /", "td" of "/TD".
+func tagName(inside string) string {
+	inside = strings.TrimPrefix(inside, "/")
+	if i := strings.IndexAny(inside, " /\n\t"); i >= 0 {
+		inside = inside[:i]
+	}
+	return strings.ToLower(inside)
 }
 
 func isTagStart(c byte) bool {

@@ -231,7 +231,7 @@ func (t *table) row(cells []reflect.Value) {
 			continue
 		}
 		texts[i] = cellText(c)
-		if !c.CanInt() && !c.CanUint() && !c.CanFloat() {
+		if !c.CanInt() && !c.CanUint() && !c.CanFloat() || isText(c.Type()) {
 			t.right[i] = false
 		}
 	}

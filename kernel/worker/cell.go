@@ -1,0 +1,185 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"memwall/gpu"
+	"memwall/kernel/cell/rt"
+	"memwall/kernel/pipe"
+	"memwall/kernel/worker/session"
+)
+
+// run runs one cell and ends it with Done, whatever happens in it.
+func (w *worker) run(c *cell) {
+	done := &pipe.Done{Cell: c.id}
+	func() {
+		defer func() {
+			if e := recover(); e != nil {
+				text := fmt.Sprint("the worker met a fault of its own: ", e)
+				done.Error = &pipe.Error{Name: "WorkerFault", Value: text, Traceback: append([]string{"WorkerFault: " + text}, strings.Split(string(debug.Stack()), "\n")...)}
+			}
+		}()
+		w.execute(c, done)
+	}()
+	w.stdin.endCell()
+	w.tellNames()
+	w.running.CompareAndSwap(c, nil)
+	c.end(nil)
+	w.port.SendInOrder(func(mark uint64) pipe.Message { done.Mark = mark; return done })
+}
+
+func (w *worker) execute(c *cell, done *pipe.Done) {
+	order := parse(c.Code)
+	if order.failure != nil {
+		done.Error = order.failure
+		return
+	}
+	for _, m := range order.magics {
+		if done.Error = w.magic(c, m); done.Error != nil {
+			return
+		}
+	}
+	if order.page != "" {
+		done.Payload, done.Error = w.page(order.page, order.detail)
+		return
+	}
+	if strings.TrimSpace(order.code) != "" {
+		timer := startTimer(order.timed)
+		done.Error = w.evaluate(c, order.code)
+		timer.print(w, c)
+	}
+	if done.Error == nil && len(c.Expressions) > 0 {
+		done.Expressions = w.expressions(c)
+	}
+}
+
+// usesDevice finds the packages and the variable through which a cell may reach the device.
+var usesDevice = regexp.MustCompile(`\b(dev|gpu|kernels|exercise|llm)\b`)
+
+// evaluate runs the Go code of a cell and shows its value and its launches.
+func (w *worker) evaluate(c *cell, code string) *pipe.Error {
+	if w.dev == nil && usesDevice.MatchString(code) {
+		if err := w.device(); err != nil {
+			return plainError("gpu.Error", err.Error())
+		}
+	}
+	w.stdin.beginCell(c)
+	watched := w.watch(c)
+	gpu.BeginCell(c.ctx, c.Count)
+	out := w.session.Run(c.ctx, c.Count, code)
+	watched()
+	if c.ctx.Err() != nil {
+		rt.Interrupt(c.Count)
+	}
+	var values []map[string]any
+	failure := cellError(c.ctx, out.Err)
+	if out.HasValue && failure == nil && !c.Silent {
+		values, failure = w.valuesOf(c, out)
+	}
+	// Rendering a report marks its launches as shown, so the cards come after it and are sent before it.
+	var shown []error
+	if out.Err != nil && out.Err.Cause != nil {
+		shown = append(shown, out.Err.Cause)
+	}
+	for _, card := range gpu.EndCell(shown...) {
+		if b := card.MIMEBundle(); b != nil && !c.Silent {
+			w.show(c, pipe.ShowDisplay, b, "")
+		}
+	}
+	for _, b := range values {
+		w.show(c, pipe.ShowValue, b, "")
+	}
+	return failure
+}
+
+// valuesOf renders the cell's value; a method of a cell's type may panic in it.
+func (w *worker) valuesOf(c *cell, out session.Outcome) (bundles []map[string]any, failure *pipe.Error) {
+	defer func() {
+		if e := recover(); e != nil {
+			bundles, failure = nil, plainError("Panic", "while the cell's value was shown: "+rt.Explain(e).Text)
+		}
+	}()
+	if b := w.bundle(c.Count, out.Values, out.Types); b != nil {
+		bundles = append(bundles, b)
+	}
+	return bundles, nil
+}
+
+// cellError is the error that the notebook shows: why the cell was stopped from outside, or what it failed with.
+func cellError(ctx context.Context, e *session.Error) *pipe.Error {
+	if e == nil {
+		return nil
+	}
+	var s *stop
+	if errors.As(context.Cause(ctx), &s) && s.name != "" {
+		return plainError(s.name, s.reason)
+	}
+	name := e.Name
+	var g *gpu.Error
+	if errors.As(e.Cause, &g) && (name == "Error" || name == "Panic") {
+		name = "gpu.Error"
+	}
+	return &pipe.Error{Name: name, Value: e.Value, Traceback: e.Traceback}
+}
+
+func plainError(name, value string) *pipe.Error {
+	return &pipe.Error{Name: name, Value: value, Traceback: strings.Split(name+": "+value, "\n")}
+}
+
+// expressions evaluates a client's user_expressions, each with its own error.
+func (w *worker) expressions(c *cell) map[string]any {
+	answers := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(c.Expressions)) {
+		out := w.session.Eval(c.ctx, c.Expressions[key])
+		failure := cellError(c.ctx, out.Err)
+		var b map[string]any
+		if failure == nil {
+			var bundles []map[string]any
+			if bundles, failure = w.valuesOf(c, out); len(bundles) > 0 {
+				b = bundles[0]
+			}
+		}
+		if failure != nil {
+			answers[key] = map[string]any{"status": "error", "ename": failure.Name, "evalue": failure.Value, "traceback": failure.Traceback}
+			continue
+		}
+		if b == nil {
+			b = map[string]any{}
+		}
+		answers[key] = map[string]any{"status": "ok", "data": b, "metadata": map[string]any{}}
+	}
+	return answers
+}
+
+// tellNames tells the kernel what the session holds, when that has changed.
+func (w *worker) tellNames() {
+	var names []pipe.Name
+	for _, n := range w.session.Names() {
+		names = append(names, pipe.Name{Name: n.Name, Kind: n.Kind, Cell: n.Cell})
+	}
+	if slices.Equal(names, w.names) {
+		return
+	}
+	w.names = names
+	w.port.Send(&pipe.Names{Names: names})
+}
+
+// goroutinePanic reports a panic that ends a goroutine of a cell. The cell, if it still runs, ends with it: as a program it
+// would have ended, and it may wait for that goroutine.
+func (w *worker) goroutinePanic(count int, value any, text string) {
+	if _, ok := value.(rt.Interrupted); ok {
+		return
+	}
+	if c := w.running.Load(); c != nil && c.Count == count {
+		c.stop(&stop{"Panic", "in a goroutine: " + text})
+		return
+	}
+	w.write(count, true, []byte("panic in a goroutine: "+text+"\n"))
+}

@@ -1,0 +1,267 @@
+package worker
+
+import (
+	"fmt"
+	"regexp"
+	"runtime/metrics"
+	"strings"
+	"time"
+
+	"memwall/gpu"
+	"memwall/kernel/pipe"
+)
+
+// An order is a cell taken apart: the magics on its first lines, and the Go code below them.
+type order struct {
+	magics  []string // "%device t4", in order
+	timed   bool     // %%time
+	code    string   // with an empty line for each magic, so that places in it stay right
+	page    string   // name? asks for help on a name
+	detail  int      // name?? for more
+	failure *pipe.Error
+}
+
+const magicList = "%%time, %device NAME, %reset, %help"
+
+var unavailable = map[string]string{
+	"%%cuda":     `%%cuda cells are not available yet: compile the source with mod := dev.CompileCUDA(src) and launch mod.Function("name")`,
+	"%%ptx":      `%%ptx cells are not available yet: load the text with mod := dev.LoadPTX(text) and launch mod.Function("name")`,
+	"%%sanitize": "%%sanitize is not available yet: the virtual GPU already stops at out-of-bounds and misaligned accesses; leave the line out",
+}
+
+var question = regexp.MustCompile(`^\s*(?:(\?{1,2})\s*([\pL_][\pL\pN_.]*)|([\pL_][\pL\pN_.]*)\s*(\?{1,2}))\s*$`)
+
+// parse takes a cell apart.
+func parse(code string) order {
+	var o order
+	if m := question.FindStringSubmatch(code); m != nil {
+		o.page, o.detail = m[2]+m[3], len(m[1])+len(m[4])-1
+		return o
+	}
+	lines := strings.Split(code, "\n")
+	for i, line := range lines {
+		t := strings.TrimSpace(line)
+		if t == "" || strings.HasPrefix(t, "//") {
+			continue
+		}
+		if !strings.HasPrefix(t, "%") {
+			break
+		}
+		name, arg, _ := strings.Cut(t, " ")
+		arg = strings.TrimSpace(arg)
+		if why, ok := unavailable[name]; ok {
+			o.failure = plainError("NotAvailable", why)
+			return o
+		}
+		switch {
+		case name == "%%time" && arg == "":
+			o.timed = true
+		case name == "%device" || name == "%reset" || name == "%help":
+			o.magics = append(o.magics, t)
+		case name == "%time":
+			o.failure = plainError("UnknownMagic", "%time is written %%time, on the first line of the cell that it times")
+		case name == "%%time":
+			o.failure = plainError("UnknownMagic", "%%time stands alone on its line; the code that it times follows below")
+		default:
+			o.failure = plainError("UnknownMagic", name+" is no magic here; there are "+magicList+"; anything else is said in Go")
+		}
+		if o.failure != nil {
+			return o
+		}
+		lines[i] = ""
+	}
+	o.code = strings.Join(lines, "\n")
+	return o
+}
+
+const help = `A cell is Go. Its last expression is shown; packages are imported when they are used (fmt, math, gpu, kernels, display, plot …).
+An unused error of a top-level call ends the cell. Variables, functions and types may be declared again.
+
+dev                       the device: $MEMWALL_DEVICE, else an NVIDIA GPU, else virtual:h200
+kernels.Run("gemv", y, w, x)     runs a CUDA kernel; its card appears under the cell
+gpu.Measure(func() { … }) times and counts; gpu.Sweep, gpu.Compare, gpu.Last()
+display.HTML, Markdown, Math, SVG, PNG, Image, Table, Progress, Show, Clear
+
+%%time                    first line: how long the cell took
+%device t4                dev becomes virtual:t4; tensors stay on the device that made them
+%reset                    forgets all variables, functions and types
+%help                     this text
+name?                     help on a name; Shift-Tab does the same, Tab completes`
+
+// magic carries out one magic.
+func (w *worker) magic(c *cell, line string) *pipe.Error {
+	name, arg, _ := strings.Cut(line, " ")
+	arg = strings.TrimSpace(arg)
+	say := func(text string) { w.port.Print(false, []byte(text+"\n")) }
+	switch name {
+	case "%device":
+		return w.setDevice(arg, say)
+	case "%reset":
+		n := len(w.session.Names())
+		if err := w.session.Reset(); err != nil {
+			return plainError("ResetFailed", err.Error())
+		}
+		if err := w.session.Predeclare("dev", &w.dev); err != nil {
+			return plainError("ResetFailed", err.Error())
+		}
+		say(fmt.Sprintf("forgot %s", plural(n, "name")))
+	case "%help":
+		if arg != "" {
+			return plainError("UnknownMagic", "%help stands alone; help on a name is written "+strings.Fields(arg)[0]+"?")
+		}
+		say(help)
+	}
+	return nil
+}
+
+func (w *worker) setDevice(name string, say func(string)) *pipe.Error {
+	if name == "" {
+		if err := w.device(); err != nil {
+			return plainError("gpu.Error", err.Error())
+		}
+		say("dev is " + describe(w.dev))
+		return nil
+	}
+	d, err := gpu.Open(name)
+	if err != nil {
+		return plainError("gpu.Error", err.Error())
+	}
+	w.dev = d
+	gpu.SetDefault(d)
+	say("dev is " + describe(d))
+	return nil
+}
+
+// deviceNames are the names that %device takes, as a user would type them.
+func deviceNames() []string {
+	var names []string
+	for _, d := range gpu.Devices() {
+		if d.Unavailable == "" {
+			names = append(names, strings.TrimPrefix(d.Name, "virtual:"))
+		}
+	}
+	return names
+}
+
+// describe names a device: "virtual:t4 (Tesla T4)".
+func describe(d *gpu.Device) string {
+	i := d.Info()
+	return fmt.Sprintf("%s (%s)", i.Name, i.Model)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// A timer is the %%time of a cell; nil: not timed.
+type timer struct {
+	start, cpu     time.Duration
+	bytes, objects uint64
+}
+
+var clock = time.Now()
+
+func startTimer(timed bool) *timer {
+	if !timed {
+		return nil
+	}
+	t := &timer{cpu: processTime()}
+	t.bytes, t.objects = allocated()
+	t.start = time.Since(clock)
+	return t
+}
+
+func allocated() (bytes, objects uint64) {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/allocs:objects"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64(), s[1].Value.Uint64()
+}
+
+func (t *timer) print(w *worker, c *cell) {
+	if t == nil {
+		return
+	}
+	wall, cpu := time.Since(clock)-t.start, processTime()-t.cpu
+	bytes, objects := allocated()
+	w.port.Print(false, fmt.Appendf(nil, "MEASURED: %v, CPU %v, allocated %.3g MB in %s\n",
+		round(wall), round(cpu), float64(bytes-t.bytes)/1e6, plural(int(objects-t.objects), "object")))
+}
+
+// round keeps three digits of a duration.
+func round(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// page answers name?: what there is to say, for the client's pager.
+func (w *worker) page(name string, detail int) ([]map[string]any, *pipe.Error) {
+	b, found := w.session.Inspect(name, len([]rune(name)), detail)
+	if !found {
+		return nil, plainError("NotFound", "there is no "+name+" to help with")
+	}
+	return []map[string]any{{"source": "page", "data": b, "start": 0}}, nil
+}
+
+// complete answers a completion; a line that begins with % lists the magics.
+func (w *worker) complete(m *pipe.Complete) pipe.Message {
+	runes := []rune(m.Code)
+	at := min(max(m.Cursor, 0), len(runes))
+	before := string(runes[:at])
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	if strings.HasPrefix(line, "%") && !strings.Contains(line, " ") {
+		c := &pipe.Completion{ID: m.ID, Start: at - len([]rune(line)), End: at}
+		for _, magic := range []string{"%%time", "%device", "%help", "%reset"} {
+			if strings.HasPrefix(magic, line) {
+				c.Matches, c.Types, c.Signatures = append(c.Matches, magic), append(c.Types, "keyword"), append(c.Signatures, "")
+			}
+		}
+		return c
+	}
+	if arg, ok := strings.CutPrefix(line, "%device "); ok {
+		c := &pipe.Completion{ID: m.ID, Start: at - len([]rune(arg)), End: at}
+		for _, d := range deviceNames() {
+			if strings.HasPrefix(d, arg) {
+				c.Matches, c.Types, c.Signatures = append(c.Matches, d), append(c.Types, "module"), append(c.Signatures, "")
+			}
+		}
+		return c
+	}
+	code := m.Code
+	if o := parse(code); o.failure == nil && o.code != "" && (len(o.magics) > 0 || o.timed) {
+		code = blanked(code)
+	}
+	c := &pipe.Completion{ID: m.ID}
+	c.Matches, c.Types, c.Signatures, c.Start, c.End = w.session.Complete(code, at)
+	return c
+}
+
+// blanked makes spaces of the magics' lines, so that positions in code points stay as they are.
+func blanked(code string) string {
+	lines := strings.Split(code, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "%") {
+			lines[i] = strings.Repeat(" ", len([]rune(line)))
+		} else if strings.TrimSpace(line) != "" && !strings.HasPrefix(strings.TrimSpace(line), "//") {
+			break
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isComplete tells whether a console may run the code.
+func (w *worker) isComplete(m *pipe.IsComplete) pipe.Message {
+	o := parse(m.Code)
+	a := &pipe.Completeness{ID: m.ID, Status: "complete"}
+	if o.failure == nil && strings.TrimSpace(o.code) != "" {
+		a.Status, a.Indent = w.session.IsComplete(o.code)
+	} else if o.timed && o.page == "" {
+		a.Status = "incomplete"
+	}
+	return a
+}
