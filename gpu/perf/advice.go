@@ -12,28 +12,30 @@ type Advice struct {
 	Rule string // name of the rule that fired
 	Text string
 	Line *LineCounts // the source line that it is about, or nil
+	Tags []Tag       // of its numbers
 }
 
 // adviceRules are tried in order; the first that fires is what a card shows. A rule returns "" when it does not apply.
 var adviceRules = []struct {
 	name string
 	rule func(*Launch) (string, *LineCounts)
+	tags []Tag
 }{
-	{"does not fit", adviseFit},
-	{"excessive sectors", adviseSectors},
-	{"spills", adviseSpills},
-	{"launch", adviseLaunch},
-	{"small grid", adviseGrid},
-	{"balanced", adviseBalanced},
-	{"bank conflicts", adviseConflicts},
-	{"latency", adviseLatency},
-	{"re-fetched bytes", adviseRefetch},
-	{"L2 reuse", adviseL2},
-	{"bytes are the cost", adviseBytes},
-	{"divergence", adviseDivergence},
-	{"issue", adviseIssue},
-	{"tensor cores", adviseTensor},
-	{"arithmetic is the cost", adviseFLOPs},
+	{"does not fit", adviseFit, []Tag{Formula}},
+	{"excessive sectors", adviseSectors, []Tag{Executed}},
+	{"spills", adviseSpills, []Tag{Formula}},
+	{"launch", adviseLaunch, []Tag{Modelled}},
+	{"small grid", adviseGrid, []Tag{Formula, Datasheet}},
+	{"balanced", adviseBalanced, []Tag{Modelled}},
+	{"bank conflicts", adviseConflicts, []Tag{Executed}},
+	{"latency", adviseLatency, []Tag{Executed}},
+	{"re-fetched bytes", adviseRefetch, []Tag{Modelled}},
+	{"L2 reuse", adviseL2, []Tag{Modelled}},
+	{"bytes are the cost", adviseBytes, []Tag{Modelled, Datasheet}},
+	{"divergence", adviseDivergence, []Tag{Executed}},
+	{"issue", adviseIssue, []Tag{Executed}},
+	{"tensor cores", adviseTensor, []Tag{Datasheet}},
+	{"arithmetic is the cost", adviseFLOPs, []Tag{Modelled}},
 }
 
 // Advise lists what would help, most useful first.
@@ -41,14 +43,24 @@ func (l *Launch) Advise() []Advice {
 	var out []Advice
 	for _, r := range adviceRules {
 		if text, line := r.rule(l); text != "" {
-			out = append(out, Advice{r.name, text, line})
+			out = append(out, Advice{r.name, text, line, r.tags})
 		}
 	}
 	return out
 }
 
+// TopAdvice is the first of Advise, zero where no rule applies.
+func (l *Launch) TopAdvice() Advice {
+	for _, r := range adviceRules {
+		if text, line := r.rule(l); text != "" {
+			return Advice{r.name, text, line, r.tags}
+		}
+	}
+	return Advice{}
+}
+
 // top is the resource that limits; "" where nothing was bounded.
-func (l *Launch) top() string { return l.limit().Resource }
+func (l *Launch) top() string { return l.Limit().Resource }
 
 // bound is the best time of one resource, 0 where it has none.
 func (l *Launch) bound(resource string) float64 {
@@ -252,7 +264,7 @@ func adviseFLOPs(l *Launch) (string, *LineCounts) {
 	if d == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("DRAM needs %s, %s of it: bytes are not the limit", Format(d, "s"), WholePercent(100*d/l.limit().Seconds)), nil
+	return fmt.Sprintf("DRAM needs %s, %s of it: bytes are not the limit", Format(d, "s"), WholePercent(100*d/l.Limit().Seconds)), nil
 }
 
 func adviseBalanced(l *Launch) (string, *LineCounts) {

@@ -207,3 +207,6 @@ func ends(f Figure) (low, high float64) {
 	}
 	return f.Value, f.Value
 }
+
+// All are the launches that were added up, in their order.
+func (t *Total) All() []*Launch { return t.all }

@@ -302,6 +302,18 @@ func (l *Launch) durationFigure(m model) {
 	l.Duration = m.figure()
 }
 
+// Spread of measured samples: half the distance between the quartiles in percent of the median, 0 for fewer than two.
+func (l *Launch) Spread() float64 {
+	if len(l.Samples) < 2 {
+		return 0
+	}
+	_, s := medianOf(l.Samples)
+	return s
+}
+
+// Scale is what counts are multiplied by: CTAs of the grid ÷ CTAs executed, 1 unless sampled.
+func (l *Launch) Scale() float64 { return scalingOf(&l.Observation).factor }
+
 // medianOf returns the median in seconds and half the spread between the quartiles in percent of it.
 func medianOf(samples []time.Duration) (median, spreadPercent float64) {
 	s := sortedSeconds(samples)

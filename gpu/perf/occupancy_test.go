@@ -133,7 +133,9 @@ func TestOccupancyProperties(t *testing.T) {
 			t.Fatal("no limiter")
 		}
 		for _, more := range []func() (Residency, error){
-			func() (Residency, error) { return l.Residency(min(threads+32, MaxThreadsPerCTA), regs, static, dynamic) },
+			func() (Residency, error) {
+				return l.Residency(min(threads+32, MaxThreadsPerCTA), regs, static, dynamic)
+			},
 			func() (Residency, error) { return l.Residency(threads, min(regs+8, MaxRegisters), static, dynamic) },
 			func() (Residency, error) { return l.Residency(threads, regs, static, dynamic+1024) },
 		} {

@@ -66,7 +66,7 @@ func (l *Launch) Verdict() Verdict {
 	case l.Duration.Tag == Measured:
 		return l.measuredVerdict()
 	}
-	top := l.limit()
+	top := l.Limit()
 	words := boundWords[top.Resource]
 	if share, tag := l.ExcessShare(); l.wasteful(top.Resource, share) {
 		return Verdict{
@@ -92,8 +92,8 @@ func (l *Launch) Verdict() Verdict {
 	return v
 }
 
-// limit is the bound that the verdict names first.
-func (l *Launch) limit() Bound {
+// Limit is the bound that the verdict names first, zero where there is none.
+func (l *Launch) Limit() Bound {
 	name, _, _ := strings.Cut(l.Bound, " and ")
 	for _, b := range l.Bounds {
 		if b.Resource == name {

@@ -1,0 +1,182 @@
+package card
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// columns is the widest line of a twin: PDF breaks longer ones.
+const columns = 80
+
+// twin collects the plain-text form of a card: ASCII and µ × ± – → … only, because LaTeX's mono font has no more.
+type twin struct{ lines []string }
+
+// twinSpelling replaces characters that the twin may not have.
+var twinSpelling = map[rune]string{
+	'·': "|", '−': "-", '÷': "/", '≥': ">=", '≤': "<=", '⌈': "ceil(", '⌉': ")", '⌊': "floor(", '⌋': ")", '\u00a0': " ", '“': `"`,
+	'”': `"`, '‘': "'", '’': "'", '■': "", '▲': "", '●': "", '○': "", '²': "^2", '³': "^3", '←': "<-", '—': "-",
+}
+
+// plain spells a string with the characters that a twin may have; others become a question mark.
+func plain(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			return plainSlow(s)
+		}
+	}
+	return s
+}
+
+func plainSlow(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r >= ' ' && r <= '~', strings.ContainsRune("µ×±–→…", r):
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteByte(' ')
+		default:
+			if spelled, ok := twinSpelling[r]; ok {
+				b.WriteString(spelled)
+			} else {
+				b.WriteByte('?')
+			}
+		}
+	}
+	return b.String()
+}
+
+// headline is the first line: the card's, without its glyph, small unless it starts with a name.
+func (t *twin) headline(s string) { t.sentence(lowerFirst(s), "") }
+
+// lowerFirst starts a sentence small unless its first word is a name: "L2-bound", "B is FASTER".
+func lowerFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	next, _ := utf8.DecodeRuneInString(s[n:])
+	if !unicode.IsLower(next) {
+		return s
+	}
+	return string(unicode.ToLower(r)) + s[n:]
+}
+
+// advice is one sentence behind an arrow.
+func (t *twin) advice(s string) {
+	if s != "" {
+		t.sentence("→ "+lowerFirst(s), "  ")
+	}
+}
+
+// sentence wraps words; later lines start with indent.
+func (t *twin) sentence(s, indent string) {
+	line, used := "", 0
+	for _, word := range strings.Fields(plain(s)) {
+		n := utf8.RuneCountInString(word)
+		for used > 0 && used+1+n > columns || used == 0 && n > columns {
+			if used > 0 {
+				t.lines = append(t.lines, line)
+				line, used = indent, len(indent)
+				if used+n <= columns {
+					break
+				}
+			}
+			r := []rune(word)
+			cut := min(columns-used, len(r))
+			t.lines = append(t.lines, line+string(r[:cut]))
+			word = string(r[cut:])
+			n = utf8.RuneCountInString(word)
+			line, used = indent, len(indent)
+			if n == 0 {
+				break
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		if used > 0 && line != indent {
+			line += " "
+			used++
+		}
+		line += word
+		used += n
+	}
+	if strings.TrimSpace(line) != "" {
+		t.lines = append(t.lines, line)
+	}
+}
+
+// joined puts parts on as few lines as fit, separated by sep.
+func (t *twin) joined(parts []string, sep string) {
+	line := ""
+	for _, p := range parts {
+		p = plain(p)
+		if p == "" {
+			continue
+		}
+		if line != "" && utf8.RuneCountInString(line)+len(sep)+utf8.RuneCountInString(p) > columns {
+			t.sentence(strings.TrimRight(line, " "), "  ")
+			line = ""
+		}
+		if line != "" {
+			line += sep
+		}
+		line += p
+	}
+	if line != "" {
+		t.sentence(line, "  ")
+	}
+}
+
+// verbatim keeps the spaces of a line and cuts it at the last column.
+func (t *twin) verbatim(s string) {
+	s = plain(s)
+	if utf8.RuneCountInString(s) > columns {
+		s = string([]rune(s)[:columns-1]) + "…"
+	}
+	t.lines = append(t.lines, strings.TrimRight(s, " "))
+}
+
+// table writes aligned columns: the first left, the others as left says.
+func (t *twin) table(rows [][]string, left map[int]bool) {
+	var widths []int
+	for _, r := range rows {
+		for i, c := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(plain(c)))
+		}
+	}
+	total := -2
+	for _, w := range widths {
+		total += w + 2
+	}
+	for i := range widths {
+		if over := total - columns; over > 0 && left[i] && widths[i] > 12 { // names give way, numbers never
+			cut := min(over, widths[i]-12)
+			widths[i] -= cut
+			total -= cut
+		}
+	}
+	for _, r := range rows {
+		line := ""
+		for i, c := range r {
+			c = plain(c)
+			if utf8.RuneCountInString(c) > widths[i] {
+				c = plain(clean(c, widths[i]))
+			}
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+			if i > 0 {
+				line += "  "
+			}
+			if left[i] {
+				line += c + pad
+			} else {
+				line += pad + c
+			}
+		}
+		t.verbatim(line)
+	}
+}
+
+func (t *twin) String() string { return strings.Join(t.lines, "\n") }
