@@ -2,8 +2,12 @@ package gpu
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"memwall/gpu/internal/nvrtc"
+	"memwall/gpu/perf"
 )
 
 // ChildMain must be the first call of a program's main and of each TestMain: CUDA C++ is compiled in a child process, which
@@ -73,3 +77,84 @@ func CheckPTX(name, text string) error {
 	}
 	return m.Unload()
 }
+
+// Compiled is what the compiler made of CUDA C++ for one architecture.
+type Compiled struct {
+	Name      string             `json:"name"`
+	Arch      string             `json:"arch"`     // "sm_90"
+	Compiler  string             `json:"compiler"` // "NVRTC 12.9.86"
+	PTX       string             `json:"ptx"`
+	Log       []string           `json:"log"` // warnings and remarks
+	Functions []CompiledFunction `json:"functions"`
+}
+
+// CompiledFunction is what the assembler decided for one function, and the occupancy that follows.
+type CompiledFunction struct {
+	Name        string  `json:"name"`
+	Registers   int     `json:"registers"`
+	SpillBytes  int     `json:"spill_bytes"`
+	StackBytes  int     `json:"stack_bytes"`
+	SharedBytes int     `json:"shared_bytes"`
+	Threads     int     `json:"threads"`   // of the CTA that Occupancy is for
+	Occupancy   float64 `json:"occupancy"` // percent, FORMULA
+	Limiter     string  `json:"limiter"`
+}
+
+// compileThreads is the CTA size for which Compile gives an occupancy.
+const compileThreads = 256
+
+// Compile compiles CUDA C++ for an architecture ("sm_90") without loading it anywhere.
+func Compile(name, source, arch string, options ...string) (*Compiled, error) {
+	r, err := nvrtc.Compile(records.context(), nvrtc.Source{Name: name, Text: source, Options: options, Arch: arch})
+	if err != nil {
+		return nil, wrap("", err)
+	}
+	c := &Compiled{Name: name, Arch: arch, Compiler: "NVRTC " + r.Version, PTX: r.PTX, Log: []string{}, Functions: []CompiledFunction{}}
+	for _, d := range r.Log {
+		c.Log = append(c.Log, d.String())
+	}
+	for _, function := range slices.Sorted(maps.Keys(r.Functions)) {
+		f := r.Functions[function]
+		row := CompiledFunction{Name: function, Registers: f.Registers, SpillBytes: f.SpillBytes, StackBytes: f.LocalBytes,
+			SharedBytes: f.SharedBytes, Threads: compileThreads}
+		if limits, err := limitsOfArch(arch); err == nil {
+			if o, err := perf.OccupancyOf(limits, compileThreads, f.Registers, f.SharedBytes, 0); err == nil {
+				row.Occupancy, row.Limiter = o.Value, o.Limiter
+			}
+		}
+		c.Functions = append(c.Functions, row)
+	}
+	return c, nil
+}
+
+// limitsOfArch are the limits of "sm_90" or "sm_90a".
+func limitsOfArch(arch string) (*perf.Limits, error) {
+	digits := strings.TrimRight(strings.TrimPrefix(arch, "sm_"), "af")
+	if len(digits) < 2 {
+		return nil, fail("", "%q is no architecture", arch)
+	}
+	return perf.ParseComputeCapability(digits[:len(digits)-1] + "." + digits[len(digits)-1:])
+}
+
+// String is the compiler's messages and a table of the functions.
+func (c *Compiled) String() string {
+	var b strings.Builder
+	for _, line := range c.Log {
+		b.WriteString(line + "\n")
+	}
+	rows := [][]string{{"function", "arch", "registers", "spilled", "stack", "static shared", fmt.Sprintf("occupancy at %d threads", compileThreads), "limit"}}
+	for _, f := range c.Functions {
+		rows = append(rows, []string{f.Name, c.Arch, fmt.Sprint(f.Registers), countBytes(int64(f.SpillBytes)), countBytes(int64(f.StackBytes)),
+			countBytes(int64(f.SharedBytes)), perf.FormatPercent(f.Occupancy), f.Limiter})
+	}
+	if len(c.Functions) == 0 {
+		b.WriteString("no functions: mark one __global__, or compile for sm_… instead of compute_… to see its registers\n")
+		return b.String()
+	}
+	b.WriteString(textTable(rows))
+	b.WriteString("Registers, spills, stack and shared memory: from the cubin, " + c.Compiler + ". Occupancy: FORMULA.\n")
+	return b.String()
+}
+
+// MIMEBundle shows the table.
+func (c *Compiled) MIMEBundle() map[string]any { return map[string]any{"text/plain": c.String()} }

@@ -9,21 +9,21 @@ import (
 
 // DeviceInfo is one row of Devices. Roofs are the datasheet's, for dense arithmetic.
 type DeviceInfo struct {
-	Name               string // to open it by: "virtual:h200"
-	Model              string // "H200 SXM5 141 GB"
-	Virtual            bool
-	ComputeCapability  string // "9.0"
-	SMs                int
-	MemoryBytes        int64
-	L2Bytes            int64
-	DRAMBytesPerSecond float64
-	FP32FLOPs          float64 // FLOP/s
-	TensorFLOPs        float64 // FLOP/s, f16 or bf16 with f32 accumulation
-	RidgeFP32          float64 // FLOP/B
-	RidgeTensor        float64 // FLOP/B
-	Default            bool    // what OpenDefault gives
-	Sources            []string
-	Unavailable        string // why it cannot be opened, or empty
+	Name               string   `json:"name"`  // to open it by: "virtual:h200"
+	Model              string   `json:"model"` // "H200 SXM5 141 GB"
+	Virtual            bool     `json:"virtual"`
+	ComputeCapability  string   `json:"compute_capability"` // "9.0"
+	SMs                int      `json:"sms"`
+	MemoryBytes        int64    `json:"memory_bytes"`
+	L2Bytes            int64    `json:"l2_bytes"`
+	DRAMBytesPerSecond float64  `json:"dram_bytes_per_second"`
+	FP32FLOPs          float64  `json:"fp32_flops"`   // FLOP/s
+	TensorFLOPs        float64  `json:"tensor_flops"` // FLOP/s, f16 or bf16 with f32 accumulation
+	RidgeFP32          float64  `json:"ridge_fp32"`   // FLOP/B
+	RidgeTensor        float64  `json:"ridge_tensor"` // FLOP/B
+	Default            bool     `json:"default"`      // what OpenDefault gives
+	Sources            []string `json:"sources,omitempty"`
+	Unavailable        string   `json:"unavailable,omitempty"` // why it cannot be opened
 }
 
 // DeviceList is what there is to open.

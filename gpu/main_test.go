@@ -1,0 +1,11 @@
+package gpu
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	ChildMain()
+	os.Exit(m.Run())
+}
