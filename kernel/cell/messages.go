@@ -1,0 +1,279 @@
+package cell
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+func lineColumn(p Place) string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
+
+var (
+	mainQualifier = regexp.MustCompile(`"main"\.|\bmain\.`)
+	noFieldMethod = regexp.MustCompile(`^(.+)\.(\w+) undefined \((type .+ has no field or method \w+)(?:, but does have (?:field|method) (\w+))?\)$`)
+)
+
+// cleanMessage takes the compiler's own marks out of a message.
+func cleanMessage(msg string) string {
+	msg = strings.ReplaceAll(msg, oldMark, "")
+	msg = regexp.MustCompile(initMark+`\d+`).ReplaceAllString(msg, "")
+	return mainQualifier.ReplaceAllString(msg, "")
+}
+
+// diagnostic turns a type error into the form that cells show: undefined names first, and what the name may have meant.
+func (c *compilation) diagnostic(e types.Error, part fragment, offset int) Diagnostic {
+	line, column := part.src.place(offset)
+	d := Diagnostic{
+		Place: Place{part.src.cell, line, column, part.src.line(line)}, offset: offset, Message: cleanMessage(e.Msg),
+	}
+	if m := noFieldMethod.FindStringSubmatch(d.Message); m != nil {
+		d.Message = "undefined: " + m[1] + "." + m[2]
+		d.Hint = m[3]
+		if near := c.nearSelector(e.Pos, m[2]); near != "" {
+			d.Hint = "did you mean " + near + "?"
+		} else if m[4] != "" {
+			d.Hint = "did you mean " + m[4] + "?"
+		}
+		if why := c.lostMethod(e.Pos, m[2]); why != "" {
+			d.Hint = why
+		}
+		return d
+	}
+	if name, ok := strings.CutPrefix(d.Message, "undefined: "); ok {
+		if i := strings.LastIndexByte(name, '.'); i >= 0 {
+			if near := c.nearSelector(e.Pos, name[i+1:]); near != "" {
+				d.Hint = "did you mean " + near + "?"
+			}
+		} else if near := c.nearName(e.Pos, name); near != "" {
+			d.Hint = "did you mean " + near + "?"
+		}
+		return d
+	}
+	if strings.HasPrefix(d.Message, "declared and not used: ") {
+		d.Hint = "inside functions and statements Go wants every variable used; assign it to _"
+	}
+	return d
+}
+
+// lostMethod explains a method that is missing because it does not compile any more.
+func (c *compilation) lostMethod(pos token.Pos, name string) string {
+	t := c.selectorBase(pos)
+	if t == nil {
+		return ""
+	}
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		return ""
+	}
+	it := c.s.methods[n.Obj().Name()][name]
+	if it == nil {
+		return ""
+	}
+	why := c.d.broken[it]
+	if why == nil {
+		why = it.broken
+	}
+	if why == nil {
+		return ""
+	}
+	return brokenText("method "+n.Obj().Name()+"."+name, it, c.src.cell, why)
+}
+
+// selector finds the x.y whose y is at pos.
+func (c *compilation) selector(pos token.Pos) *ast.SelectorExpr {
+	var found *ast.SelectorExpr
+	for _, f := range c.files {
+		if f.FileStart > pos || f.FileEnd < pos {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Pos() == pos || s.Pos() == pos && found == nil) {
+				found = s
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func (c *compilation) selectorBase(pos token.Pos) types.Type {
+	if s := c.selector(pos); s != nil {
+		if tv, ok := c.info.Types[s.X]; ok {
+			return tv.Type
+		}
+	}
+	return nil
+}
+
+// nearSelector is the member of a package, or the field or method, whose name is nearest to what was written.
+func (c *compilation) nearSelector(pos token.Pos, name string) string {
+	s := c.selector(pos)
+	if s == nil {
+		return ""
+	}
+	if id, ok := s.X.(*ast.Ident); ok {
+		if p, ok := c.info.Uses[id].(*types.PkgName); ok {
+			var names []string
+			for _, n := range p.Imported().Scope().Names() {
+				if token.IsExported(n) {
+					names = append(names, n)
+				}
+			}
+			return nearest(name, names)
+		}
+	}
+	if tv, ok := c.info.Types[s.X]; ok && tv.Type != nil {
+		var names []string
+		for _, m := range membersOf(tv.Type, c.pkg) {
+			names = append(names, m.Name())
+		}
+		return nearest(name, names)
+	}
+	return ""
+}
+
+// nearName is the name that can be seen at pos, or the package, nearest to what was written.
+func (c *compilation) nearName(pos token.Pos, name string) string {
+	var names []string
+	for s := c.innermost(pos); s != nil; s = s.Parent() {
+		for _, n := range s.Names() {
+			if !strings.Contains(n, "·") {
+				names = append(names, n)
+			}
+		}
+	}
+	for n := range c.s.names {
+		names = append(names, n)
+	}
+	if near := nearest(name, names); near != "" {
+		return near
+	}
+	for n := range c.s.imports {
+		names = append(names, n)
+	}
+	for n := range c.s.predeclared {
+		names = append(names, n)
+	}
+	for n := range c.s.auto {
+		names = append(names, n)
+	}
+	return nearest(name, names)
+}
+
+func (c *compilation) innermost(pos token.Pos) *types.Scope {
+	for _, f := range c.files {
+		if f.FileStart <= pos && pos <= f.FileEnd {
+			s := c.info.Scopes[f]
+			if s == nil {
+				return c.pkg.Scope()
+			}
+			if in := s.Innermost(pos); in != nil {
+				return in
+			}
+			return s
+		}
+	}
+	return c.pkg.Scope()
+}
+
+// membersOf lists the fields and methods that x.y may name for x of type t, those of embedded fields included, sorted.
+func membersOf(t types.Type, from *types.Package) []types.Object {
+	found := map[string]types.Object{}
+	visible := func(o types.Object) bool {
+		return o.Exported() || o.Pkg() != nil && from != nil && o.Pkg().Path() == from.Path()
+	}
+	base := t
+	if p, ok := types.Unalias(t).Underlying().(*types.Pointer); ok {
+		base = p.Elem()
+	}
+	recv := t
+	if _, isPointer := types.Unalias(t).Underlying().(*types.Pointer); !isPointer && !types.IsInterface(t) {
+		recv = types.NewPointer(t)
+	}
+	ms := types.NewMethodSet(recv)
+	for i := 0; i < ms.Len(); i++ {
+		if o := ms.At(i).Obj(); visible(o) {
+			found[o.Name()] = o
+		}
+	}
+	seen := map[types.Type]bool{}
+	var fields func(t types.Type, depth int)
+	fields = func(t types.Type, depth int) {
+		if p, ok := types.Unalias(t).Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		st, ok := t.Underlying().(*types.Struct)
+		if !ok || seen[t] || depth > 8 {
+			return
+		}
+		seen[t] = true
+		for i := 0; i < st.NumFields(); i++ {
+			f := st.Field(i)
+			if found[f.Name()] == nil && visible(f) {
+				found[f.Name()] = f
+			}
+			if f.Embedded() {
+				fields(f.Type(), depth+1)
+			}
+		}
+	}
+	fields(base, 0)
+	var os []types.Object
+	for _, o := range found {
+		os = append(os, o)
+	}
+	sort.Slice(os, func(i, j int) bool { return os[i].Name() < os[j].Name() })
+	return os
+}
+
+// nearest is the name with the fewest changes to what was written, "" when none is near.
+func nearest(name string, names []string) string {
+	if len(name) > 64 {
+		return ""
+	}
+	limit := 1 + len(name)/4
+	best, bestAt := "", limit+1
+	for _, n := range names {
+		if n == name || n == "_" || len(n) > len(name)+limit || len(n)+limit < len(name) {
+			continue
+		}
+		d := distance(strings.ToLower(name), strings.ToLower(n))
+		if d < bestAt || d == bestAt && n < best {
+			best, bestAt = n, d
+		}
+	}
+	if best == "" || bestAt >= len(name) {
+		return ""
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete, change or swap with the next one.
+func distance(a, b string) int {
+	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(b)]
+}

@@ -1,0 +1,243 @@
+package cell
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// An item is a declaration that can be compiled again when something that it mentions is declared anew: a function, a method,
+// or a whole group of constants or types.
+type item struct {
+	src        *source
+	start, end int
+	kind       token.Token // CONST, TYPE or FUNC
+	names      []string    // what it declares; nil for methods and func init
+	recv       string      // a method's receiver type
+	method     string
+	doc        string
+	free       map[string]bool   // names that it mentions and does not declare
+	imports    map[string]string // how names of packages in it were bound when it was compiled first
+	broken     *Diagnostic       // why it does not compile any more
+}
+
+// text is the declaration's source.
+func (it *item) text() string { return it.src.text[it.start:it.end] }
+
+// key names the item within a session.
+func (it *item) key() string {
+	if it.recv != "" {
+		return it.recv + "." + it.method
+	}
+	return strings.Join(it.names, ",")
+}
+
+// A tree is a parsed item, or a cell's statements.
+type tree struct {
+	item *item // nil for the statements
+	file *ast.File
+	free []freeName
+	body *ast.FuncDecl // the statements' function
+
+	imports map[string]string // how the names of packages in it are bound
+}
+
+// A freeName is an identifier that its fragment does not declare.
+type freeName struct {
+	id       *ast.Ident
+	selector bool // the x of x.y
+}
+
+const (
+	itemPrefix = "package main;"
+	bodyPrefix = "package main;func _(){"
+)
+
+// parseItem parses a declaration.
+func (f *files) parseItem(it *item) (*tree, []Diagnostic) {
+	file, errs := f.parse(it.src, itemPrefix+it.text(), it.start-len(itemPrefix), it)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return &tree{item: it, file: file, free: freeNames(file)}, nil
+}
+
+// newItem makes an item of a chunk and parses it.
+func (f *files) newItem(src *source, c chunk) (*tree, []Diagnostic) {
+	it := &item{src: src, start: c.start, end: c.end, kind: c.kind, free: map[string]bool{}, imports: map[string]string{}}
+	it.doc = commentText(src.text[c.doc:c.start])
+	t, errs := f.parseItem(it)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	for _, d := range t.file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv != nil && len(d.Recv.List) > 0 {
+				it.recv, it.method = receiverName(d.Recv.List[0].Type), d.Name.Name
+			} else {
+				it.names = []string{d.Name.Name}
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						it.names = append(it.names, n.Name)
+					}
+				case *ast.TypeSpec:
+					it.names = append(it.names, s.Name.Name)
+				}
+			}
+		}
+	}
+	for _, n := range t.free {
+		it.free[n.id.Name] = true
+	}
+	return t, nil
+}
+
+// receiverName is the name of a receiver's type.
+func receiverName(e ast.Expr) string {
+	for {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.IndexListExpr:
+			e = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return "?"
+		}
+	}
+}
+
+// commentText is the text of a comment without its marks.
+func commentText(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	if t, ok := strings.CutPrefix(s, "/*"); ok {
+		return strings.TrimSpace(strings.TrimSuffix(t, "*/"))
+	}
+	var lines []string
+	for _, l := range strings.Split(s, "\n") {
+		l = strings.TrimPrefix(strings.TrimSpace(l), "//")
+		lines = append(lines, strings.TrimPrefix(l, " "))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// parseBody parses the statements of a cell: its text with everything else blanked out.
+func (f *files) parseBody(src *source, chunks []chunk) (*tree, []Diagnostic) {
+	text := []byte(src.text)
+	if i := strings.IndexByte(src.text, 0); i >= 0 {
+		text[i] = ' '
+	}
+	for _, c := range chunks {
+		if c.kind != token.ILLEGAL && c.kind != token.VAR {
+			blank(text, c.start, c.end)
+		}
+	}
+	file, errs := f.parse(src, bodyPrefix+string(text)+"\n}", -len(bodyPrefix), nil)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	t := &tree{file: file, free: freeNames(file)}
+	t.body, _ = file.Decls[0].(*ast.FuncDecl)
+	if t.body == nil || len(file.Decls) != 1 {
+		return nil, []Diagnostic{{Message: "these are not statements"}}
+	}
+	return t, nil
+}
+
+func blank(text []byte, from, to int) {
+	for i := from; i < to; i++ {
+		if text[i] != '\n' {
+			text[i] = ' '
+		}
+	}
+}
+
+// parse parses a fragment; errors are placed in the cell.
+func (f *files) parse(src *source, text string, base int, it *item) (*ast.File, []Diagnostic) {
+	file, err := parser.ParseFile(f.fset, "cell", text, 0)
+	if file != nil {
+		if tf := f.fset.File(file.FileStart); tf != nil {
+			f.parts[tf] = fragment{src, base, it}
+		}
+	}
+	if err == nil {
+		return file, nil
+	}
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		return nil, []Diagnostic{{Message: err.Error()}}
+	}
+	var ds []Diagnostic
+	end := len(strings.TrimRight(src.text, " \t\r\n"))
+	for i, e := range list {
+		offset := min(max(0, e.Pos.Offset+base), len(src.text))
+		if offset >= end {
+			if i > 0 {
+				break // what follows from the first
+			}
+			offset = end
+			if what, _, ok := strings.Cut(e.Msg, ", found "); ok {
+				e.Msg = what + ", found the end of the cell"
+			}
+		}
+		line, column := src.place(offset)
+		ds = append(ds, Diagnostic{
+			Place: Place{src.cell, line, column, src.line(line)}, Message: e.Msg, offset: offset,
+		})
+		if len(ds) > maxDiagnostics {
+			break
+		}
+	}
+	return file, ds
+}
+
+// freeNames lists the identifiers of a file that it does not declare. The parser leaves keys of composite literals open,
+// because they may be fields: they are listed too.
+func freeNames(file *ast.File) []freeName {
+	open := make(map[*ast.Ident]bool, len(file.Unresolved))
+	for _, id := range file.Unresolved {
+		open[id] = true
+	}
+	var names []freeName
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if id, ok := n.X.(*ast.Ident); ok && open[id] {
+				names = append(names, freeName{id, true})
+				delete(open, id)
+			}
+		case *ast.CompositeLit:
+			for _, e := range n.Elts {
+				kv, ok := e.(*ast.KeyValueExpr)
+				if !ok {
+					continue
+				}
+				if id, ok := kv.Key.(*ast.Ident); ok && id.Obj == nil && !open[id] {
+					names = append(names, freeName{id, false})
+				}
+			}
+		case *ast.Ident:
+			if open[n] {
+				names = append(names, freeName{n, false})
+			}
+		}
+		return true
+	})
+	return names
+}

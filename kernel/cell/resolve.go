@@ -1,0 +1,391 @@
+package cell
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// assemble decides what the cell's package declares, and moves the variables of the statements to package level.
+func (c *compilation) assemble() {
+	c.hoist()
+	c.showLast()
+	for _, t := range c.trees {
+		if c.own[t.item] {
+			for _, n := range t.item.names {
+				c.declared[n] = true
+			}
+		}
+	}
+	for n := range c.bodyVars {
+		c.declared[n] = true
+	}
+	for _, t := range c.trees {
+		if !c.own[t.item] {
+			c.declareRest(t)
+		}
+	}
+	for n := range c.changed {
+		e := c.s.names[n]
+		if e != nil && e.item == nil && !c.declared[n] && e.stale == "" && c.d.stale[n] == "" {
+			c.kept = append(c.kept, n)
+		}
+	}
+	sort.Strings(c.kept)
+	for _, n := range c.kept {
+		c.declared[n] = true
+	}
+}
+
+// declareRest declares the names of a group from an earlier cell that nothing else has taken; the others become blank.
+func (c *compilation) declareRest(t *tree) {
+	rename := func(id *ast.Ident) {
+		e := c.s.names[id.Name]
+		if id.Name == "_" {
+			return
+		}
+		if c.declared[id.Name] || e == nil || e.item != t.item {
+			id.Name = "_"
+			return
+		}
+		c.declared[id.Name] = true
+	}
+	for _, d := range t.file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				rename(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						rename(n)
+					}
+				case *ast.TypeSpec:
+					rename(s.Name)
+				}
+			}
+		}
+	}
+}
+
+// showLast wraps the cell's last expression.
+func (c *compilation) showLast() {
+	list := c.body.body.Body.List
+	if c.runsMain {
+		for _, n := range append(append([]string{}, c.inits...), "main") {
+			call := &ast.CallExpr{Fun: ident(n, token.NoPos)}
+			list = append(list, &ast.ExprStmt{X: call})
+		}
+		c.body.body.Body.List = list
+		return
+	}
+	for _, n := range c.inits {
+		list = append(list, &ast.ExprStmt{X: &ast.CallExpr{Fun: ident(n, token.NoPos)}})
+	}
+	c.body.body.Body.List = list
+	if len(c.inits) > 0 || len(c.sp.chunks) == 0 || len(list) == 0 {
+		return
+	}
+	last := c.sp.chunks[len(c.sp.chunks)-1]
+	es, ok := list[len(list)-1].(*ast.ExprStmt)
+	if !ok || last.kind != token.ILLEGAL {
+		return
+	}
+	c.quiet = last.semicolon >= 0
+	if _, isCall := unparen(es.X).(*ast.CallExpr); c.quiet && isCall {
+		return // a statement
+	}
+	c.show = &ast.CallExpr{Fun: ident(showFunc, es.Pos()), Lparen: es.Pos(), Args: []ast.Expr{es.X}, Rparen: es.End()}
+	list[len(list)-1] = &ast.ExprStmt{X: c.show}
+}
+
+// A binding is what the free names of a file mean.
+type binding struct {
+	imports map[string]string // name in the file → path
+	dots    map[string]bool
+	at      map[string]token.Pos
+}
+
+// resolve finds what every free name means: it puts objects of earlier cells into the scope of the new package and imports
+// packages on first use.
+func (c *compilation) resolve() (again bool) {
+	c.pkg = types.NewPackage(mainPath, mainPath)
+	again = c.keptVariables()
+	if again {
+		return true
+	}
+	inserted := map[string]bool{}
+	for _, t := range append(append([]*tree{}, c.trees...), c.body) {
+		b := &binding{map[string]string{}, map[string]bool{}, map[string]token.Pos{}}
+		for _, f := range t.free {
+			if why := c.bind(t, f, b, inserted); why != nil {
+				if t.item == nil || c.own[t.item] {
+					c.userErrs = append(c.userErrs, *why)
+					continue
+				}
+				c.d.broken[t.item] = why
+				again = true
+				break
+			}
+		}
+		t.imports = b.imports
+		addImports(t.file, b)
+		c.files = append(c.files, t.file)
+	}
+	c.predeclare()
+	var vars []ast.Decl
+	for _, st := range c.stmts {
+		if st.decl != nil {
+			vars = append(vars, st.decl)
+		}
+	}
+	n := len(c.body.file.Decls) - 1
+	c.body.file.Decls = append(append(append([]ast.Decl{}, c.body.file.Decls[:n]...), vars...), c.body.body)
+	c.body.body.Name.Name = cellFunc
+	return again
+}
+
+// bind gives one free name its meaning; the diagnostic says why it has none.
+func (c *compilation) bind(t *tree, f freeName, b *binding, inserted map[string]bool) *Diagnostic {
+	name := f.id.Name
+	old := t.item == nil && c.bodyVars[name] != nil && c.before(f.id) // a use in front of the name's declaration
+	local := name
+	if old {
+		local = name + oldMark
+	}
+	use := func(path string) {
+		f.id.Name, b.imports[local], b.at[local] = local, path, f.id.Pos()
+	}
+	if t.item != nil && !c.own[t.item] && t.item.imports[name] != "" {
+		use(t.item.imports[name])
+		return nil
+	}
+	if c.declared[name] && !old {
+		return nil
+	}
+	if p := c.imports[name]; p != "" {
+		use(p)
+		return nil
+	}
+	if e := c.s.names[name]; e != nil && !c.gone(name, e) {
+		if why := c.unusable(name, e); why != "" {
+			_, offset, _ := c.s.files.at(f.id.Pos())
+			d := Diagnostic{Place: c.s.files.place(f.id.Pos()), offset: offset, Message: why}
+			return &d
+		}
+		f.id.Name = local
+		if !inserted[local] {
+			inserted[local] = true
+			o := e.obj
+			if old {
+				o = c.standin(e.obj, local)
+			}
+			c.pkg.Scope().Insert(o)
+		}
+		return nil
+	}
+	return c.bindOutside(f, old, use, b)
+}
+
+// before reports whether a free name of the statements, which they declare, means something earlier. In a whole program
+// declarations may stand in any order; declarations alone may too where the name is new.
+func (c *compilation) before(id *ast.Ident) bool {
+	if c.clause {
+		return false
+	}
+	n := c.bodyVars[id.Name].stmt.node
+	return !c.program_ || c.s.names[id.Name] != nil || n.Pos() <= id.Pos() && id.Pos() < n.End()
+}
+
+// gone reports whether an earlier meaning of a name is hidden by this cell (an import of the name).
+func (c *compilation) gone(name string, e *entity) bool { return c.imports[name] != "" }
+
+// unusable says why the object of a name cannot be used, "" when it can.
+func (c *compilation) unusable(name string, e *entity) string {
+	if why := c.d.stale[name]; why != "" {
+		return why
+	}
+	if e.item != nil && c.d.broken[e.item] != nil {
+		return brokenText(name, e.item, c.src.cell, c.d.broken[e.item])
+	}
+	return e.stale
+}
+
+// brokenText says that a declaration of an earlier cell does not compile any more.
+func brokenText(name string, it *item, since int, why *Diagnostic) string {
+	text := why.Message
+	if why.Place.valid() {
+		text = fmt.Sprintf("cell %d, %d:%d: %s", why.Place.Cell, why.Place.Line, why.Place.Column, why.Message)
+	}
+	return fmt.Sprintf("%s does not compile since cell %d: %s: mend it and run cell %d again", name, since, text, it.src.cell)
+}
+
+// bindOutside binds a name that no cell has declared: explicit imports, dot imports, Go's own names, predeclared variables,
+// and packages that are imported on first use.
+func (c *compilation) bindOutside(f freeName, old bool, use func(string), b *binding) *Diagnostic {
+	name := f.id.Name
+	if p := c.s.imports[name]; p != "" {
+		use(p)
+		return nil
+	}
+	for _, d := range append(append([]string{}, c.dots...), c.s.dots...) {
+		if p, err := c.s.importer.Import(d); err == nil && token.IsExported(name) && p.Scope().Lookup(name) != nil {
+			b.dots[d] = true
+			return nil
+		}
+	}
+	offset := func() int { _, o, _ := c.s.files.at(f.id.Pos()); return o }
+	if types.Universe.Lookup(name) != nil {
+		if old {
+			d := c.diagnose(offset(), "%s is used as Go's own %s in front of its declaration in the same cell: give the variable another name", name, name)
+			return &d
+		}
+		return nil
+	}
+	if p, ok := c.s.predeclared[name]; ok && !old {
+		c.predeclared = append(c.predeclared, p)
+		c.declared[name] = true
+		return nil
+	}
+	if f.selector && c.s.auto[name] != "" {
+		use(c.s.auto[name])
+		return nil
+	}
+	if old {
+		d := c.diagnose(offset(), "undefined: %s", name)
+		v := c.bodyVars[name]
+		_, at, _ := c.s.files.at(v.id.Pos())
+		line, column := c.src.place(at)
+		d.Hint = fmt.Sprintf("%s is declared only later in this cell, at %d:%d", name, line, column)
+		return &d
+	}
+	return nil
+}
+
+// standin is an object with another name for an object of an earlier cell; after the check it is replaced by that object.
+func (c *compilation) standin(o types.Object, name string) types.Object {
+	var n types.Object
+	switch o := o.(type) {
+	case *types.Var:
+		n = types.NewVar(o.Pos(), c.pkg, name, o.Type())
+	case *types.Func:
+		n = types.NewFunc(o.Pos(), c.pkg, name, o.Type().(*types.Signature))
+	case *types.Const:
+		n = types.NewConst(o.Pos(), c.pkg, name, o.Type(), o.Val())
+	default:
+		return types.NewTypeName(o.Pos(), c.pkg, name, o.Type())
+	}
+	c.standins[n] = o
+	return n
+}
+
+func addImports(file *ast.File, b *binding) {
+	if len(b.imports) == 0 && len(b.dots) == 0 {
+		return
+	}
+	g := &ast.GenDecl{Tok: token.IMPORT, TokPos: file.Name.Pos(), Lparen: file.Name.Pos()}
+	var names []string
+	for n := range b.imports {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	spec := func(name, path string, at token.Pos) {
+		g.Specs = append(g.Specs, &ast.ImportSpec{Name: ident(name, at), Path: &ast.BasicLit{Kind: token.STRING, ValuePos: at, Value: strconv.Quote(path)}})
+	}
+	for _, n := range names {
+		spec(n, b.imports[n], b.at[n])
+	}
+	for p := range b.dots {
+		spec(".", p, file.Name.Pos())
+	}
+	file.Decls = append([]ast.Decl{g}, file.Decls...)
+}
+
+// keptVariables declares the variables again whose type goes on as a new one.
+func (c *compilation) keptVariables() (again bool) {
+	if len(c.kept) == 0 {
+		return false
+	}
+	imports := map[string]string{}
+	paths := map[string]string{}
+	qualify := func(p *types.Package) string {
+		if p.Path() == mainPath {
+			return ""
+		}
+		if n, ok := paths[p.Path()]; ok {
+			return n
+		}
+		n := fmt.Sprintf("pkg_%d", len(paths))
+		paths[p.Path()], imports[n] = n, p.Path()
+		return n
+	}
+	var b strings.Builder
+	for _, n := range c.kept {
+		t := c.s.names[n].obj.Type()
+		if _, local := typeNames(t); local {
+			c.d.stale[n] = c.staleText(n)
+			again = true
+		}
+		fmt.Fprintf(&b, "var %s %s\n", n, types.TypeString(t, qualify))
+	}
+	if again {
+		return true
+	}
+	c.keptFile = c.generated(b.String(), imports)
+	return false
+}
+
+func (c *compilation) staleText(name string) string {
+	e := c.s.names[name]
+	names, _ := typeNames(e.obj.Type())
+	var gone []string
+	for n := range names {
+		if c.changed[n] {
+			gone = append(gone, n)
+		}
+	}
+	what := "a type of its own"
+	if len(gone) > 0 {
+		what = quoted(gone)
+	}
+	return fmt.Sprintf("%s is stale: cell %d declared %s again, after %s was made: run cell %d again to make it anew", name, c.src.cell, what, name, e.cell)
+}
+
+// generated parses text that no cell contains and adds it to the package.
+func (c *compilation) generated(decls string, imports map[string]string) *ast.File {
+	var b strings.Builder
+	b.WriteString("package main\n")
+	var names []string
+	for n := range imports {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		fmt.Fprintf(&b, "import %s %q\n", n, imports[n])
+	}
+	b.WriteString(decls)
+	file, err := parser.ParseFile(c.s.files.fset, "generated", b.String(), parser.SkipObjectResolution)
+	if err != nil {
+		panic(fmt.Sprintf("generated declarations: %v\n%s", err, b.String()))
+	}
+	c.files = append(c.files, file)
+	return file
+}
+
+func (c *compilation) predeclare() {
+	done := map[string]bool{}
+	for _, p := range c.predeclared {
+		if !done[p.Name] {
+			done[p.Name] = true
+			c.generated("var "+p.Name+" "+p.Type+"\n", p.Imports)
+		}
+	}
+}
