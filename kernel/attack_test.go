@@ -260,7 +260,7 @@ func TestBurstThenShutdown(t *testing.T) {
 		t.Errorf("shutdown_reply %s", got)
 	}
 	<-p.Exited()
-	if took := time.Since(start); took > 2200*time.Millisecond {
+	if took := time.Since(start); took > lingerLimit+patience {
 		t.Errorf("the kernel took %v to end", took)
 	}
 	run, err := p.Collect(ctx, id, start)
@@ -298,7 +298,7 @@ func TestSlowJoiner(t *testing.T) {
 	if _, err := wire.NewReader(in, wire.DefaultLimits, nil, nil).Read(); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > joinLimit+500*time.Millisecond {
+	if took := time.Since(start); took > joinLimit+patience {
 		t.Errorf("a client without a subscription waited %v", took)
 	}
 }
@@ -315,16 +315,16 @@ func TestStalledRequester(t *testing.T) {
 	w := bufio.NewWriter(c)
 	c.SetWriteDeadline(time.Now().Add(2 * time.Second))
 	sent := 0
-	for sent < 40000 && wire.WriteMessage(w, frames) == nil {
+	for sent < 20000 && wire.WriteMessage(w, frames) == nil {
 		sent++
 	}
-	mustServe(t, p, 5*time.Second) // after the requests that came before
+	mustServe(t, p, 20*time.Second) // after the requests that came before
 	t.Logf("%d requests sent without reading", sent)
 	start := time.Now()
-	if _, err := p.Shutdown(limit(t, 5*time.Second)); err != nil {
+	if _, err := p.Shutdown(limit(t, 20*time.Second)); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(start); took > 2200*time.Millisecond {
+	if took := time.Since(start); took > lingerLimit+patience {
 		t.Errorf("shutdown took %v", took)
 	}
 }

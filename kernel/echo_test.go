@@ -253,6 +253,9 @@ func (e *echo) Comm(ctx context.Context, m CommMessage, out Output) bool {
 
 func (e *echo) Shutdown(restart bool) { e.ended <- restart }
 
+// patience is what a loaded machine may add to a time that a test checks.
+const patience = time.Second
+
 // startEcho starts an echo kernel in a process of its own. Its log goes to the test's.
 func startEcho(t *testing.T) *client.Process {
 	t.Helper()
@@ -294,7 +297,7 @@ func limit(t *testing.T, d time.Duration) context.Context {
 // mustRun executes a cell and fails the test where its reply has another status.
 func mustRun(t *testing.T, c *client.Client, code, status string) *client.Run {
 	t.Helper()
-	run, err := c.Execute(limit(t, 20*time.Second), code, nil)
+	run, err := c.Execute(limit(t, 60*time.Second), code, nil)
 	if err != nil {
 		t.Fatalf("%.40q: %v", code, err)
 	}

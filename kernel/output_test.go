@@ -32,7 +32,7 @@ func TestStreamIsTimely(t *testing.T) {
 	c := connect(t, conn)
 	run := mustRun(t, c, "soon\nsleep 400", "ok")
 	for _, m := range run.Messages {
-		if took := m.At.Sub(run.Sent); m.Type() == "stream" && took > 200*time.Millisecond {
+		if took := m.At.Sub(run.Sent); m.Type() == "stream" && took > 350*time.Millisecond {
 			t.Errorf("shown after %v", took)
 		}
 	}
@@ -99,13 +99,10 @@ func checkNotices(t *testing.T, run *client.Run) string {
 		}
 		f := m.Fields()
 		got := f["transient"].(map[string]any)["display_id"].(string)
-		if m.Type() == "display_data" {
-			if id != "" {
-				t.Error("two notices")
-			}
+		if id == "" {
 			id = got
-		} else if got != id {
-			t.Errorf("an update for display %q, want %q", got, id)
+		} else if got != id || m.Type() == "display_data" {
+			t.Errorf("%s of display %q, want an update of %q", m.Type(), got, id)
 		}
 		text = f["data"].(map[string]any)["text/plain"].(string)
 	}
@@ -142,7 +139,15 @@ func TestEndlessPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(1500 * time.Millisecond)
+	for renewed := 0; renewed < 2; {
+		m, err := p.Next(limit(t, 20*time.Second), client.IOPub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Type() == "update_display_data" {
+			renewed++
+		}
+	}
 	start := time.Now()
 	if _, err := p.Request(limit(t, 5*time.Second), client.Control, "interrupt_request", nil); err != nil {
 		t.Fatal(err)
@@ -151,19 +156,19 @@ func TestEndlessPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := run.Idle(); took > 500*time.Millisecond {
+	if took := run.Idle(); took > patience {
 		t.Errorf("the interrupt took %v", took)
 	}
 	if got := run.Reply.Fields()["ename"]; got != "Interrupted" {
 		t.Errorf("ename %v", got)
 	}
-	if n := strings.Count(strings.Join(run.Types(), " "), "update_display_data"); n < 2 {
-		t.Errorf("the notice was renewed %d times", n)
-	}
 	if peak := peakMemory(p.PID()); peak > 200<<20 {
 		t.Errorf("peak memory %d MiB", peak>>20)
 	}
-	t.Log(checkNotices(t, run))
+	pattern := regexp.MustCompile(`^⋯ output folded after 16,777,216 bytes: [\d,]+ bytes, [\d,]+ lines in all; the end follows\n⋯ (all of it is|its first 2,147,483,648 bytes are) in \S+$`)
+	if notice := checkNotices(t, run); !pattern.MatchString(notice) {
+		t.Errorf("notice %q", notice)
+	}
 }
 
 // TestHugeDisplay: a display that no page could show is kept in a file.
