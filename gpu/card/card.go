@@ -36,7 +36,7 @@ func SideBySide(cards ...Card) Card {
 			text.WriteString("\n\n")
 		}
 		text.WriteString(c.Text)
-		html.WriteString(`<div style="flex:1 1 300px;min-width:0">`)
+		html.WriteString(`<div style="flex:1 1 400px;min-width:0">`)
 		html.WriteString(c.HTML)
 		html.WriteString(`</div>`)
 	}

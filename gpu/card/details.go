@@ -59,6 +59,10 @@ func (c *launchCard) rows() []detail {
 	c.memoryPath(w)
 	if l.Requests.Known() && l.Requests.Value > 0 {
 		w.add(3, "sectors a request", perf.Trimmed(l.Sectors.Value/l.Requests.Value)+", ideal "+perf.Trimmed(l.IdealSectors.Value/l.Requests.Value), 0, "", l.Requests.Tag)
+		if line := c.advice.Line; line != nil && line.Global.Requests > 0 {
+			n := float64(line.Global.Requests)
+			w.add(1, "at "+clean(line.Where(), 24), perf.Trimmed(float64(line.Global.Sectors)/n)+", ideal "+perf.Trimmed(float64(line.Global.IdealSectors)/n), 0, "", l.Requests.Tag)
+		}
 		if excess := c.excess * l.Sectors.Value; c.excess > 0 {
 			w.add(6, "excessive sectors", perf.FormatCount(excess)+", "+perf.WholePercent(100*c.excess), 0, "", l.Sectors.Tag)
 		}

@@ -36,7 +36,7 @@ func gemv(kernel string) perf.Observation {
 	c.Instructions[perf.ClassConvert] = 2 * n * k / 32
 	c.Instructions[perf.ClassGlobal] = loads + n
 	c.WarpInstructions = 4 * n * k / 32
-	c.LoadRounds = 4
+	c.LoadRounds = 1
 	c.Cache = perf.CacheCounts{
 		L1Lookups: 2 * weights / 32, L1Hits: weights/32 - 256*132, L2Lookups: weights/32 + 256*132, L2Hits: 256*132 - 256,
 		DRAMReadSectors: weights/32 + 256, DRAMWriteSectors: 2 * n / 32, DistinctRead: weights/32 + 256, DistinctWritten: 2 * n / 32,
@@ -64,7 +64,7 @@ func gemm(kernel string, m uint64) perf.Observation {
 	c.Instructions[perf.ClassTensor], c.Instructions[perf.ClassShared] = mma, mma/2
 	c.WarpInstructions = 2 * mma
 	c.SharedLoad = perf.SharedAccess{Requests: mma / 4, Wavefronts: mma, IdealWavefronts: mma}
-	c.LoadRounds = k / 32
+	c.LoadRounds = 1
 	least := (n*k + m*k) * 2 / 32
 	c.Cache = perf.CacheCounts{L1Lookups: l2, L2Lookups: l2 + m*n/16, L2Hits: l2 - least + m*n/16,
 		DRAMReadSectors: least, DRAMWriteSectors: m * n / 16, DistinctRead: least, DistinctWritten: m * n / 16}

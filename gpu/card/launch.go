@@ -151,7 +151,7 @@ func (c *launchCard) notes() []string {
 	if n := len(l.Samples); n > 0 {
 		s := "n=" + strconv.Itoa(n)
 		if n > 1 {
-			s = "±" + perf.FormatPercent(l.Spread()) + ", " + s
+			s = "±" + strconv.FormatFloat(l.Spread(), 'f', 1, 64) + "%, " + s
 		}
 		if l.Spread() > unstableAbove {
 			s += ", unstable"
@@ -256,11 +256,15 @@ func (c *launchCard) figures() []figure {
 		time.label = "time, floor " + perf.Format(floor, "s")
 	}
 	if c.wasteful() {
-		requests := l.Requests.Value
+		sectors, label := l.Sectors.Value/l.Requests.Value, "a request, ideal "+perf.Trimmed(l.IdealSectors.Value/l.Requests.Value)
+		if line := c.advice.Line; line != nil && line.Global.Requests > 0 {
+			n := float64(line.Global.Requests)
+			sectors, label = float64(line.Global.Sectors)/n, "a request at "+clean(line.Where(), 24)+", ideal "+perf.Trimmed(float64(line.Global.IdealSectors)/n)
+		}
 		return []figure{
 			{perf.Format(l.Sectors.Value*32, "B"), "moved in sectors", false},
 			{perf.Format(l.Sectors.Value*(1-c.excess)*32, "B"), "needed: " + perf.WholePercent(100*(1-c.excess)), false},
-			{perf.Trimmed(l.Sectors.Value/requests) + " sectors", "a request, ideal " + perf.Trimmed(l.IdealSectors.Value/requests), false},
+			{perf.Trimmed(sectors) + " sectors", label, false},
 			time, occupancy,
 		}
 	}
@@ -340,6 +344,9 @@ func (c *launchCard) text() string {
 			figures = append(figures, "occupancy "+f.value+limiterText(l.Occupancy.Limiter))
 		case strings.HasPrefix(f.label, "ridge"), strings.HasPrefix(f.label, "DRAM"):
 			figures = append(figures, f.value+", "+strings.TrimPrefix(f.label, "DRAM, "))
+		case strings.HasPrefix(f.label, "of "):
+			number, _, _ := strings.Cut(f.value, " ")
+			figures = append(figures, number+" "+f.label)
 		default:
 			figures = append(figures, f.value+" "+f.label)
 		}

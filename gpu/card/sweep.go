@@ -108,7 +108,7 @@ func (c *sweepCard) columns() []string {
 	if c.item {
 		out = append(out, "per "+clean(c.s.Item, 16))
 	}
-	out = append(out, "DRAM", "FLOP/B", "gain", "limit")
+	out = append(out, "FLOP/B", "gain", "limit")
 	if c.check {
 		out = append(out, "correct")
 	}
@@ -137,7 +137,7 @@ func (c *sweepCard) cells(i int) []string {
 	if c.base >= 0 && c.costs[i] > 0 {
 		gain = perf.Significant(c.costs[c.base]/c.costs[i]) + "×"
 	}
-	out = append(out, t.DRAMBytes.Number(), bareIntensity(t.Intensity), gain, kindOf(t))
+	out = append(out, bareIntensity(t.Intensity), gain, kindOf(t))
 	if c.check {
 		out = append(out, clean(r.Correct, 24))
 	}
@@ -334,51 +334,71 @@ func (c *sweepCard) plot() (svg []byte, alt string) {
 	}
 	b := make([]byte, 0, 2000)
 	b = append(b, svgOpen+`0 -4 600 154"><g font-family="sans-serif" font-size="12" fill="#777"><path fill="none" stroke="#777" d="M60 8V128H588"/>`...)
-	y := func(v float64) float64 {
-		return 118 - 100*(math.Log(v)-math.Log(low))/max(math.Log(high)-math.Log(low), 1e-9)
+	y := func(v float64) int {
+		return int(118.5 - 100*(math.Log(v)-math.Log(low))/max(math.Log(high)-math.Log(low), 1e-9))
 	}
-	for _, tick := range logTicks(low, high) {
-		b = append(b, `<path stroke="#777" stroke-opacity=".3" d="M60 `...)
-		b = num(b, y(tick))
-		b = append(b, `H588"/><text text-anchor="end" x="54" y="`...)
-		b = num(b, y(tick)+4)
-		b = append(b, `">`+escaped(tickText(tick))+`</text>`...)
-	}
-	every := (len(c.s.Rows) + 7) / 8
-	for i := range c.s.Rows {
-		if i%every != 0 && i != len(c.s.Rows)-1 {
-			continue
-		}
-		b = append(b, `<text text-anchor="middle" x="`...)
-		b = num(b, c.x(i))
-		b = append(b, `" y="144">`+escaped(clean(c.s.Rows[i].Label, 10))+`</text>`...)
-	}
-	b = append(b, `</g>`...)
+	b = c.axes(b, y, logTicks(low, high))
 	b = c.band(b, y)
 	b = append(b, `<path fill="none" stroke="`+c.look.colour+`" stroke-width="2" d="`...)
 	b = c.points(b, y, "M", " ", "")
-	b = append(b, `"/><path stroke="`+c.look.colour+`" stroke-width="8" stroke-linecap="round" d="`...)
-	b = c.points(b, y, "M", "M", "h0")
-	b = append(b, `"/><circle fill="none" stroke="`+c.look.colour+`" stroke-width="2" cx="`...)
-	b = num(b, c.x(c.best))
+	b = append(b, `"/>`...)
+	if c.tag != perf.Modelled {
+		b = append(b, `<path stroke="`+c.look.colour+`" stroke-width="8" stroke-linecap="round" d="`...)
+		b = c.points(b, y, "M", "M", "h0")
+		b = append(b, `"/>`...)
+	}
+	b = append(b, `<circle fill="none" stroke="`+c.look.colour+`" stroke-width="2" cx="`...)
+	b = strconv.AppendInt(b, int64(c.x(c.best)), 10)
 	b = append(b, `" cy="`...)
-	b = num(b, y(c.costs[c.best]))
+	b = strconv.AppendInt(b, int64(y(c.costs[c.best])), 10)
 	b = append(b, `" r="8"/></svg>`...)
 	alt = "best at " + c.label(c.best) + ", " + c.costText(c.best)
 	return b, alt
 }
 
+// axes appends grid lines and labels of both axes, and closes the group of texts.
+func (c *sweepCard) axes(b []byte, y func(float64) int, ticks []float64) []byte {
+	b = append(b, `<path stroke="#777" stroke-opacity=".3" d="`...)
+	for _, tick := range ticks {
+		b = append(b, `M60 `...)
+		b = strconv.AppendInt(b, int64(y(tick)), 10)
+		b = append(b, `H588`...)
+	}
+	b = append(b, `"/><g text-anchor="end">`...)
+	for _, tick := range ticks {
+		b = append(b, `<text x="54" y="`...)
+		b = strconv.AppendInt(b, int64(y(tick)+4), 10)
+		b = append(b, `">`+escaped(tickText(tick))+`</text>`...)
+	}
+	b = append(b, `</g><g text-anchor="middle">`...)
+	every := (len(c.s.Rows) + 7) / 8
+	for i := range c.s.Rows {
+		last := len(c.s.Rows) - 1
+		if i != last && (i%every != 0 || last-i < every) { // the last label always stands, with room before it
+			continue
+		}
+		b = append(b, `<text x="`...)
+		b = strconv.AppendInt(b, int64(c.x(i)), 10)
+		b = append(b, `" y="144">`+escaped(clean(c.s.Rows[i].Label, 10))+`</text>`...)
+	}
+	return append(b, `</g></g>`...)
+}
+
+func (c *sweepCard) point(b []byte, i, y int) []byte {
+	b = strconv.AppendInt(b, int64(c.x(i)), 10)
+	b = append(b, ' ')
+	return strconv.AppendInt(b, int64(y), 10)
+}
+
 // points appends every row that ran.
-func (c *sweepCard) points(b []byte, y func(float64) float64, first, next, tail string) []byte {
+func (c *sweepCard) points(b []byte, y func(float64) int, first, next, tail string) []byte {
 	lead := first
 	for i, cost := range c.costs {
 		if !(cost > 0) {
 			continue
 		}
 		b = append(b, lead...)
-		b = num(b, c.x(i))
-		b = append(b, ' ')
-		b = num(b, y(cost))
+		b = c.point(b, i, y(cost))
 		b = append(b, tail...)
 		lead = next
 	}
@@ -386,7 +406,7 @@ func (c *sweepCard) points(b []byte, y func(float64) float64, first, next, tail 
 }
 
 // band is the MODELLED range around the line.
-func (c *sweepCard) band(b []byte, y func(float64) float64) []byte {
+func (c *sweepCard) band(b []byte, y func(float64) int) []byte {
 	if c.tag != perf.Modelled {
 		return b
 	}
@@ -396,9 +416,7 @@ func (c *sweepCard) band(b []byte, y func(float64) float64) []byte {
 		if cost > 0 {
 			_, hi := c.ends(i)
 			b = append(b, lead...)
-			b = num(b, c.x(i))
-			b = append(b, ' ')
-			b = num(b, y(hi))
+			b = c.point(b, i, y(hi))
 			lead = " "
 		}
 	}
@@ -406,9 +424,7 @@ func (c *sweepCard) band(b []byte, y func(float64) float64) []byte {
 		if c.costs[i] > 0 {
 			lo, _ := c.ends(i)
 			b = append(b, ' ')
-			b = num(b, c.x(i))
-			b = append(b, ' ')
-			b = num(b, y(lo))
+			b = c.point(b, i, y(lo))
 		}
 	}
 	return append(b, `z"/>`...)

@@ -26,6 +26,7 @@ var adviceRules = []struct {
 	{"spills", adviseSpills, []Tag{Formula}},
 	{"launch", adviseLaunch, []Tag{Modelled}},
 	{"small grid", adviseGrid, []Tag{Formula, Datasheet}},
+	{"partial last wave", adviseTail, []Tag{Formula, Datasheet}},
 	{"balanced", adviseBalanced, []Tag{Modelled}},
 	{"bank conflicts", adviseConflicts, []Tag{Executed}},
 	{"latency", adviseLatency, []Tag{Executed}},
@@ -152,13 +153,29 @@ func adviseLaunch(l *Launch) (string, *LineCounts) {
 		WholePercent(100*share)), nil
 }
 
+// smallGrid is the share of the SMs below which a grid is called too small.
+const smallGrid = 0.75
+
 func adviseGrid(l *Launch) (string, *LineCounts) {
 	n := l.Shape.CTAs()
-	if l.Profile == nil || n == 0 || n >= uint64(l.Profile.SMs) {
+	if l.Profile == nil || float64(n) > smallGrid*float64(l.Profile.SMs) {
 		return "", nil
 	}
 	return fmt.Sprintf("Grid too small: %s CTAs leave %d of %d SMs idle. Split the work into more CTAs",
 		FormatCount(float64(n)), l.Profile.SMs-int(n), l.Profile.SMs), nil
+}
+
+// adviseTail: CTAs are handed out whole, so a partial last wave leaves SMs idle while the busiest one finishes.
+func adviseTail(l *Launch) (string, *LineCounts) {
+	if l.Profile == nil || l.Duration.Tag == Measured || boundWords[l.top()].tone != ToneFLOPs {
+		return "", nil
+	}
+	sp := l.spread(l.Profile)
+	if sp.imbalance < 1.25 || sp.ctas < float64(l.Profile.SMs) {
+		return "", nil
+	}
+	return fmt.Sprintf("The busiest SM has %s CTAs, the mean is %s: a grid near a multiple of %d CTAs would end together",
+		FormatCount(sp.perSM), Trimmed(sp.ctas/float64(l.Profile.SMs)), l.Profile.SMs), nil
 }
 
 func adviseConflicts(l *Launch) (string, *LineCounts) {
@@ -264,7 +281,8 @@ func adviseFLOPs(l *Launch) (string, *LineCounts) {
 	if d == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("DRAM needs %s, %s of it: bytes are not the limit", Format(d, "s"), WholePercent(100*d/l.Limit().Seconds)), nil
+	return fmt.Sprintf("DRAM needs %s, %s of the %s: bytes are not the limit", Format(d, "s"), WholePercent(100*d/l.Limit().Seconds),
+		Format(l.Limit().Seconds, "s")), nil
 }
 
 func adviseBalanced(l *Launch) (string, *LineCounts) {

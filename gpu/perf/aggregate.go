@@ -52,10 +52,11 @@ func Aggregate(launches []*Launch, wall Figure) *Total {
 	pipes := map[FLOPType]float64{}
 	groups := map[string]*Group{}
 	var order []string
-	var durations, flops, dram, ideal sum
+	var durations, flops, useful, dram, ideal sum
 	for _, l := range launches {
 		durations.add(l.Duration)
 		flops.add(l.TotalFLOPs)
+		useful.add(l.Useful())
 		dram.add(l.Traffic())
 		ideal.add(l.IdealBytes)
 		t.Sampled = max(t.Sampled, l.Sampled)
@@ -73,7 +74,7 @@ func Aggregate(launches []*Launch, wall Figure) *Total {
 	n := fmt.Sprintf("sum over %s launches", FormatCount(float64(len(launches))))
 	t.Duration, t.FLOPs = durations.figure("s", n), flops.figure("FLOP", n)
 	t.DRAMBytes, t.Ideal = dram.figure("B", n), ideal.figure("B", n)
-	t.fillRoofline(pipes)
+	t.fillRoofline(pipes, useful.figure("FLOP", n))
 	for _, k := range order {
 		g := groups[k]
 		if t.Duration.Value > 0 {
@@ -86,7 +87,7 @@ func Aggregate(launches []*Launch, wall Figure) *Total {
 	return t
 }
 
-func (t *Total) fillRoofline(pipes map[FLOPType]float64) {
+func (t *Total) fillRoofline(pipes map[FLOPType]float64, useful Figure) {
 	if t.Profile == nil {
 		return
 	}
@@ -101,10 +102,10 @@ func (t *Total) fillRoofline(pipes map[FLOPType]float64) {
 	t.Intensity, t.Floor = Absent("FLOP/B", "needs FLOPs and DRAM bytes"), Absent("s", "needs DRAM bytes")
 	if t.DRAMBytes.Known() {
 		t.Floor = Figure{Value: t.DRAMBytes.Value / t.Profile.DRAMBytesPerSecond, Unit: "s", Tag: Formula, Source: "DRAM bytes ÷ datasheet bandwidth"}
-		if t.FLOPs.Known() && t.DRAMBytes.Value > 0 {
+		if useful.Known() && t.DRAMBytes.Value > 0 {
 			t.Intensity = Figure{
-				Value: t.FLOPs.Value / t.DRAMBytes.Value, Unit: "FLOP/B", Tag: t.DRAMBytes.Tag,
-				Source: fmt.Sprintf("%s FLOP ÷ %s DRAM bytes", t.FLOPs.Tag, t.DRAMBytes.Tag),
+				Value: useful.Value / t.DRAMBytes.Value, Unit: "FLOP/B", Tag: t.DRAMBytes.Tag,
+				Source: fmt.Sprintf("%s FLOP ÷ %s DRAM bytes", useful.Tag, t.DRAMBytes.Tag),
 			}
 		}
 	}

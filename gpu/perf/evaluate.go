@@ -246,6 +246,15 @@ func (l *Launch) Traffic() Figure {
 	return l.IdealBytes
 }
 
+// Useful is the work that was asked for: the FLOPs of the kernel's formula where it has one, because tiles that reach beyond
+// the matrix execute FLOPs that nobody needs; else the FLOPs executed.
+func (l *Launch) Useful() Figure {
+	if l.FormulaFLOPs > 0 {
+		return Figure{Value: l.FormulaFLOPs, Unit: "FLOP", Tag: Formula, Source: "the kernel's formula"}
+	}
+	return l.TotalFLOPs
+}
+
 // Pipe is the pipe that does most of the floating-point work: tensor where any mma ran and it outweighs the rest.
 func (l *Launch) Pipe() FLOPType {
 	best := FLOPF32
@@ -263,16 +272,16 @@ func (l *Launch) Pipe() FLOPType {
 func (l *Launch) intensityFigures(p *Profile) {
 	roof := p.Roof(l.Pipe())
 	l.Ridge = Figure{Value: p.Ridge(l.Pipe()), Unit: "FLOP/B", Tag: Datasheet, Source: roof.Name + " roof ÷ DRAM roof: " + roof.Source}
-	traffic := l.Traffic()
+	traffic, useful := l.Traffic(), l.Useful()
 	switch {
-	case !traffic.Known() || !l.TotalFLOPs.Known():
+	case !traffic.Known() || !useful.Known():
 		l.Intensity = Absent("FLOP/B", "needs FLOPs and DRAM bytes")
 	case traffic.Value == 0:
 		l.Intensity = Absent("FLOP/B", "no DRAM traffic")
 	default:
 		l.Intensity = Figure{
-			Value: l.TotalFLOPs.Value / traffic.Value, Unit: "FLOP/B", Tag: traffic.Tag,
-			Source: fmt.Sprintf("%s FLOP ÷ %s DRAM bytes", l.TotalFLOPs.Tag, traffic.Tag),
+			Value: useful.Value / traffic.Value, Unit: "FLOP/B", Tag: traffic.Tag,
+			Source: fmt.Sprintf("%s FLOP ÷ %s DRAM bytes", useful.Tag, traffic.Tag),
 		}
 	}
 }
