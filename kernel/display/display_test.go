@@ -148,10 +148,10 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	for got, want := range map[string]string{
-		PNG([]byte("GIF89a")).String():                     "display.PNG: these 6 bytes are no PNG picture: unexpected EOF",
-		Image(nil).String():                                "display.Image: there is no picture: it is nil",
-		Image(image.NewRGBA(image.Rectangle{})).String():   "display.Image: a picture of 0 × 0 cannot be shown: it must have 1 to 67108864 pixels",
-		Image(image.NewUniform(color.White)).String()[:53]: "display.Image: a picture of 2000000000 × 2000000000 c",
+		PNG([]byte("GIF89a")).String():                   "display.PNG: these 6 bytes are no PNG picture: unexpected EOF",
+		Image(nil).String():                              "display.Image: there is no picture: it is nil",
+		Image(image.NewRGBA(image.Rectangle{})).String(): "display.Image: a picture of 0 × 0 cannot be shown: it must have 1 to 67108864 pixels",
+		Image(image.NewUniform(color.White)).String():    "display.Image: a picture of 2000000000 × 2000000000 cannot be shown: it must have 1 to 67108864 pixels",
 	} {
 		if got != want {
 			t.Errorf("%s\nwant %s", got, want)

@@ -37,6 +37,9 @@ func (p *process) watchMemory(l limit) {
 	case <-p.exited:
 		return
 	}
+	// A cell may run with the memory that it has found in use, so that it can drop variables; what it adds is limited.
+	var seen *run
+	var base uint64
 	for n := 0; ; n++ {
 		p.s.mu.Lock()
 		c := p.s.running
@@ -54,13 +57,16 @@ func (p *process) watchMemory(l limit) {
 		case <-time.After(pause):
 		}
 		used := residentMemory(p.pid())
+		if c != seen {
+			seen, base = c, used
+		}
 		text := ""
 		switch {
-		case used > l.stop:
+		case used > l.stop && used > base+l.total/50 || used > l.kill:
 			text = fmt.Sprintf("the worker uses %s of memory, more than 80%% of the %s that there are", gigabytes(used), gigabytes(l.total))
 		case n%10 == 0 && p.s.options.MemoryTotal == 0: // other processes may have used up the cgroup
 			in := cgroupUsed()
-			if in > l.stop && used > l.total/4 {
+			if in > l.stop && used > l.total/4 && used > base+l.total/50 {
 				text = fmt.Sprintf("the worker uses %s of memory and the processes beside it %s, together more than 80%% of the %s that there are", gigabytes(used), gigabytes(in-min(in, used)), gigabytes(l.total))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -381,6 +382,33 @@ func TestNoOrphan(t *testing.T) {
 	busy.Shutdown(false)
 	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
 		t.Errorf("the busy worker lives: %v", err)
+	}
+}
+
+// A kernel that is killed takes its worker along, also one that is busy.
+func TestKernelKilled(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "MEMWALL_TEST_KERNEL=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil || pid == 0 {
+		t.Fatalf("no worker: %v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for until := time.Now().Add(3 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(5 * time.Millisecond) {
+		if state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); bytes.Contains(state, []byte(") Z ")) {
+			return // dead, and not yet collected by whoever inherited it
+		}
+		if time.Now().After(until) {
+			t.Fatalf("worker %d lives on", pid)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package supervisor
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"memwall/kernel"
 	"memwall/kernel/pipe"
 )
 
@@ -22,6 +24,11 @@ func TestMain(m *testing.M) {
 	case os.Getenv("MEMWALL_TEST_BROKEN") != "":
 		os.Stderr.WriteString("fatal error: no such GPU\n")
 		os.Exit(2)
+	case os.Getenv("MEMWALL_TEST_KERNEL") != "" && os.Getenv(pipe.Environment) == "":
+		s := Start(Options{Argv: []string{os.Args[0]}})
+		s.Execute(context.Background(), kernel.Request{Code: "out a"}, new(recorder))
+		fmt.Println(s.process.pid())
+		s.Execute(context.Background(), kernel.Request{Code: "spin"}, new(recorder))
 	case os.Getenv(pipe.Environment) != "":
 		worker()
 		os.Exit(0)

@@ -28,7 +28,11 @@ func (w *worker) run(c *cell) {
 		}()
 		w.execute(c, done)
 	}()
-	w.stdin.endCell()
+	var s *stop
+	if errors.As(context.Cause(c.ctx), &s) && s.name != "" {
+		debug.FreeOSMemory() // it was stopped for what it took: give that back before the next cell is looked at
+	}
+	w.stdin.endCell(c.ctx.Err() != nil)
 	w.tellNames()
 	w.running.CompareAndSwap(c, nil)
 	c.end(nil)

@@ -83,12 +83,17 @@ func (s *stdin) drain() {
 	}
 }
 
-func (s *stdin) endCell() {
+// endCell ends the look-out. Goroutines of an interrupted cell that wait for input see the end of the file.
+func (s *stdin) endCell(interrupted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over != nil {
-		close(s.over)
-		s.over = nil
+	if s.over == nil {
+		return
+	}
+	close(s.over)
+	s.over = nil
+	if interrupted {
+		s.renew()
 	}
 }
 
@@ -102,7 +107,6 @@ func (s *stdin) lookOut(c *cell, over chan struct{}) {
 		case <-over:
 			return
 		case <-c.ctx.Done():
-			s.giveUp()
 			return
 		case <-tick.C:
 		}
@@ -113,21 +117,19 @@ func (s *stdin) lookOut(c *cell, over chan struct{}) {
 			continue
 		}
 		text, err := s.ask(c, over)
-		s.mu.Lock()
-		switch {
-		case err != nil:
-			s.mu.Unlock()
-			if c.ctx.Err() == nil {
-				s.w.port.Print(true, []byte("input: "+err.Error()+"\n"))
-			}
-			s.giveUp()
-		default:
-			s.dirty = true
-			f := s.write
-			s.mu.Unlock()
-			go f.WriteString(strings.TrimSuffix(text, "\n") + "\n") // may be longer than the pipe holds
-			time.Sleep(lookEvery)
+		if c.ctx.Err() != nil {
+			return
 		}
+		s.mu.Lock()
+		if err != nil {
+			s.w.port.Print(true, []byte("input: "+err.Error()+"\n"))
+			s.renew()
+		} else {
+			s.dirty = true
+			go s.write.WriteString(strings.TrimSuffix(text, "\n") + "\n") // may be longer than the pipe holds
+		}
+		s.mu.Unlock()
+		time.Sleep(lookEvery)
 	}
 }
 
@@ -142,13 +144,6 @@ func waiting(buf *[]byte, mark []byte) bool {
 		}
 		*buf = make([]byte, 2*len(*buf))
 	}
-}
-
-// giveUp lets those who wait for input see the end of the file.
-func (s *stdin) giveUp() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.renew()
 }
 
 // ask asks the user for a line.

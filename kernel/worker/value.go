@@ -94,6 +94,10 @@ func text(v any, static string) string {
 		return cutText(rt.Sprint(v))
 	}
 	switch r.Kind() {
+	case reflect.String:
+		if r.Len() > 4*maxText && !hasMethods(v) { // a gigabyte is not copied to be cut
+			return cutText(r.String())
+		}
 	case reflect.Slice, reflect.Array, reflect.Map:
 		return collection(v, r)
 	case reflect.Struct, reflect.Pointer:
@@ -110,6 +114,12 @@ func printsItself(v any) bool {
 		return !box
 	}
 	return false
+}
+
+// hasMethods says whether a value may have methods: it is a box, or of a named type.
+func hasMethods(v any) bool {
+	_, box := v.(rt.Box)
+	return box || reflect.TypeOf(v).NumMethod() > 0
 }
 
 // collection prints a slice, array or map: its first elements, and how many there are.

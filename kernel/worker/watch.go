@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"runtime/debug"
 	"runtime/metrics"
 	"time"
 )
@@ -17,12 +18,10 @@ const (
 // returns ends the watch.
 func (w *worker) watch(c *cell) (end func()) {
 	over := make(chan struct{})
+	if _, resident := memoryInUse(); w.memoryLimit > 0 && resident > w.memoryLimit-w.memoryLimit/8 {
+		debug.FreeOSMemory() // what earlier cells have dropped is not this cell's
+	}
 	go func() {
-		samples := []metrics.Sample{
-			{Name: "/memory/classes/heap/stacks:bytes"},
-			{Name: "/memory/classes/total:bytes"},
-			{Name: "/memory/classes/heap/released:bytes"},
-		}
 		tick := time.NewTicker(watchEvery)
 		defer tick.Stop()
 		for {
@@ -33,8 +32,7 @@ func (w *worker) watch(c *cell) (end func()) {
 				return
 			case <-tick.C:
 			}
-			metrics.Read(samples)
-			stacks, resident := samples[0].Value.Uint64(), samples[1].Value.Uint64()-samples[2].Value.Uint64()
+			stacks, resident := memoryInUse()
 			switch {
 			case stacks > stackLimit:
 				c.stop(&stop{"StackOverflow", fmt.Sprintf("the cell's functions use %d MB of stack and were stopped: a function calls itself without end, or too deep", stacks/1e6)})
@@ -44,4 +42,15 @@ func (w *worker) watch(c *cell) (end func()) {
 		}
 	}()
 	return func() { close(over) }
+}
+
+// memoryInUse is the memory of goroutine stacks, and all that the Go runtime holds, in bytes.
+func memoryInUse() (stacks, resident uint64) {
+	s := []metrics.Sample{
+		{Name: "/memory/classes/heap/stacks:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(s)
+	return s[0].Value.Uint64(), s[1].Value.Uint64() - s[2].Value.Uint64()
 }

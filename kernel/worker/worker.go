@@ -23,11 +23,23 @@ import (
 // maxStack ends a compiled function that calls itself without end; interpreted ones are stopped earlier (watch.go).
 const maxStack = 512 << 20
 
+// A language runs cells and knows their names: session.Session; tests have another.
+type language interface {
+	Run(ctx context.Context, cell int, code string) session.Outcome
+	Eval(ctx context.Context, code string) session.Outcome
+	Predeclare(name string, pointer any) error
+	Complete(code string, cursor int) (matches, types, signatures []string, start, end int)
+	Inspect(code string, cursor, detail int) (bundle map[string]any, found bool)
+	IsComplete(code string) (status, indent string)
+	Names() []session.Name
+	Reset() error
+}
+
 // A worker is this process.
 type worker struct {
 	conn    *pipe.Conn
 	port    *pipe.Port
-	session *session.Session
+	session language
 	dev     *gpu.Device // what cells see as dev; nil until a cell needs it
 	stdin   *stdin
 
@@ -44,6 +56,10 @@ type worker struct {
 
 // Main is the command "memwall worker": it serves the kernel that has started it and returns an exit status.
 func Main() int {
+	return serve(func() (language, error) { return session.New() })
+}
+
+func serve(newSession func() (language, error)) int {
 	conn, err := pipe.Inherited()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "memwall worker:", err)
@@ -58,12 +74,12 @@ func Main() int {
 		return 2
 	}
 	w.begin(start)
-	if err := w.open(); err != nil {
+	if err := w.open(newSession); err != nil {
 		fmt.Fprintln(os.Stderr, "memwall worker:", err)
 		return 2
 	}
 	w.port.Send(&pipe.Ready{PID: os.Getpid()})
-	w.serve()
+	w.listen()
 	gpu.CloseAll()
 	return 0
 }
@@ -79,12 +95,12 @@ func (w *worker) begin(m *pipe.Start) {
 }
 
 // open makes the session.
-func (w *worker) open() (err error) {
+func (w *worker) open(newSession func() (language, error)) (err error) {
 	w.hook()
 	if w.stdin, err = newStdin(w); err != nil {
 		return fmt.Errorf("standard input: %w", err)
 	}
-	if w.session, err = session.New(); err != nil {
+	if w.session, err = newSession(); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	return w.session.Predeclare("dev", &w.dev)
@@ -98,8 +114,8 @@ func (w *worker) hook() {
 	hookLog(w)
 }
 
-// serve handles messages until the kernel is gone or says so.
-func (w *worker) serve() {
+// listen handles messages until the kernel is gone or says so.
+func (w *worker) listen() {
 	for {
 		m, err := w.conn.Receive()
 		if err != nil {
