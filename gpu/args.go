@@ -44,7 +44,7 @@ func (p *packer) countError(given int) error {
 	for i, q := range p.params {
 		names[i] = parameterName(q)
 	}
-	e := &Error{What: fmt.Sprintf("%s: %s given, the function takes %d", p.launch, plural(given, "argument"), len(p.params))}
+	e := &Error{What: fmt.Sprintf("%s: %s given, the function takes %d", p.launch, plural(given, "argument", "arguments"), len(p.params))}
 	if len(names) > 0 {
 		e.Where = "its parameters: " + strings.Join(names, ", ")
 	}

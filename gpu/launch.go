@@ -14,7 +14,7 @@ type Dim3 struct{ X, Y, Z int }
 // Dim is an extent of up to three dimensions: Dim(64) is 64 × 1 × 1.
 func Dim(extents ...int) Dim3 {
 	if len(extents) == 0 || len(extents) > 3 {
-		panic(fail("write gpu.Dim(x), gpu.Dim(x, y) or gpu.Dim(x, y, z)", "Dim: %s given", plural(len(extents), "extent")))
+		panic(fail("write gpu.Dim(x), gpu.Dim(x, y) or gpu.Dim(x, y, z)", "Dim: %s given", plural(len(extents), "extent", "extents")))
 	}
 	d := [3]int{1, 1, 1}
 	for i, n := range extents {

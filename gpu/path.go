@@ -38,11 +38,10 @@ func Path(f func()) *View {
 	}
 	own := max(whole-sum.check-sum.device-sum.evaluate, 0)
 	total := own.Seconds() + sum.check.Seconds() + sum.evaluate.Seconds() + kernel
-	note := fmt.Sprintf("%s of %s", plural(len(r.Launches), "launch"), strings.Join(names, ", "))
+	note := fmt.Sprintf("%s of %s", plural(len(r.Launches), "launch", "launches"), strings.Join(names, ", "))
 	if first.Virtual {
 		note += fmt.Sprintf("; simulated in %s", perf.Format(sum.device.Seconds(), "s"))
 	}
-	note = strings.Replace(note, "launchs", "launches", 1)
 	at := 0.0
 	rows := []card.PathRow{{Layer: "cell", Note: "all layers, without the simulation", Seconds: perf.Figure{Value: total, Unit: "s", Tag: tag}}}
 	add := func(depth int, layer, note string, seconds perf.Figure, gpu bool) {

@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -27,12 +26,12 @@ func grouped(n int64) string {
 	return sign + b.String()
 }
 
-// plural is "1 argument", "2 arguments".
-func plural(n int, noun string) string {
+// plural is "1 launch", "2 launches".
+func plural(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 " + one
 	}
-	return fmt.Sprintf("%s %ss", grouped(int64(n)), noun)
+	return grouped(int64(n)) + " " + many
 }
 
 // firstLine of a text.

@@ -92,7 +92,7 @@ func (b *bench) download(a driver.Address, bytes int) []byte {
 func (b *bench) function(name string) driver.Function {
 	b.Helper()
 	if b.m == nil {
-		m, err := b.d.LoadPTX(modulePTX, driver.LoadOptions{Name: "conformance"})
+		m, err := b.d.LoadPTX(PTX, driver.LoadOptions{Name: "conformance"})
 		b.must(err)
 		b.m = m
 	}
@@ -294,12 +294,12 @@ func testBadModules(t *testing.T, b *bench) {
 	for name, text := range map[string]string{
 		"empty":               "",
 		"no PTX":              "hello",
-		"syntax":              strings.Replace(modulePTX, "ld.param.u64 %rd1, [scale_x];", "ld.param.u64 %rd1, [scale_x;", 1),
-		"unknown instruction": strings.Replace(modulePTX, "mul.f32 %f3", "frobnicate.f32 %f3", 1),
-		"undefined register":  strings.Replace(modulePTX, "mul.f32 %f3, %f1, %f2;", "mul.f32 %f3, %f1, %f99;", 1),
-		"undefined label":     strings.Replace(modulePTX, "bra.uni AGAIN;", "bra.uni NOWHERE;", 1),
-		"cut off":             modulePTX[:len(modulePTX)/2],
-		"not UTF-8":           "\xff\xfe\x00" + modulePTX,
+		"syntax":              strings.Replace(PTX, "ld.param.u64 %rd1, [scale_x];", "ld.param.u64 %rd1, [scale_x;", 1),
+		"unknown instruction": strings.Replace(PTX, "mul.f32 %f3", "frobnicate.f32 %f3", 1),
+		"undefined register":  strings.Replace(PTX, "mul.f32 %f3, %f1, %f2;", "mul.f32 %f3, %f1, %f99;", 1),
+		"undefined label":     strings.Replace(PTX, "bra.uni AGAIN;", "bra.uni NOWHERE;", 1),
+		"cut off":             PTX[:len(PTX)/2],
+		"not UTF-8":           "\xff\xfe\x00" + PTX,
 	} {
 		m, err := b.d.LoadPTX(text, driver.LoadOptions{Name: "bad"})
 		if err == nil {
@@ -668,7 +668,7 @@ func testClosed(t *testing.T, b *bench) {
 	if b.d.CopyIn(a, []byte{1}, nil) == nil {
 		t.Error("CopyIn after Close")
 	}
-	if _, err := b.d.LoadPTX(modulePTX, driver.LoadOptions{}); err == nil {
+	if _, err := b.d.LoadPTX(PTX, driver.LoadOptions{}); err == nil {
 		t.Error("LoadPTX after Close")
 	}
 	if _, err := b.d.Launch(context.Background(), &driver.Launch{Function: f, Grid: dim(1, 1, 1), CTA: dim(1, 1, 1), Wait: true}); err == nil {

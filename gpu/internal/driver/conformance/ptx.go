@@ -1,8 +1,8 @@
 package conformance
 
-// modulePTX has one entry a property. It is written by hand in the subset of the PTX ISA that compiled CUDA C++ uses, for
+// PTX has one entry a property. It is written by hand in the subset of the PTX ISA that compiled CUDA C++ uses, for
 // sm_75, so that every device loads it.
-const modulePTX = `.version 6.5
+const PTX = `.version 6.5
 .target sm_75
 .address_size 64
 
