@@ -85,8 +85,13 @@ func cgroups() []string {
 	if err != nil {
 		return nil
 	}
+	return cgroupDirs(string(b))
+}
+
+// cgroupDirs reads /proc/self/cgroup: lines of hierarchy:controllers:path; version 2 has hierarchy 0 and no controllers.
+func cgroupDirs(text string) []string {
 	var dirs []string
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(text) {
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(f) != 3 {
 			continue

@@ -1,0 +1,54 @@
+package worker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ code, want string }{
+		{"x := 1", "[] false \"x := 1\" \"\""},
+		{"%device t4\nx", "[%device t4] false \"\\nx\" \"\""},
+		{"// first\n  %%time\n%reset\n\nx % y", "[%reset] true \"// first\\n\\n\\n\\nx % y\" \"\""},
+		{"x := `\n%device t4`", "[] false \"x := `\\n%device t4`\" \"\""}, // inside the code it is code
+		{"fmt.Println?", "[] false \"\" \"fmt.Println\""},
+		{"? x", "[] false \"\" \"x\""},
+		{"a ? b", "[] false \"a ? b\" \"\""},
+		{"%", "UnknownMagic % is no magic here; there are %%time, %device NAME, %reset, %help; anything else is said in Go"},
+		{"%%time x", "UnknownMagic %%time stands alone on its line; the code that it times follows below"},
+	} {
+		o := parse(c.code)
+		got := fmt.Sprintf("%v %v %q %q", o.magics, o.timed, o.code, o.page)
+		if o.failure != nil {
+			got = o.failure.Name + " " + o.failure.Value
+		}
+		if got != c.want {
+			t.Errorf("%q: %s, want %s", c.code, got, c.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"%device t4\nx", "%%time", "?a.b", "//\n%", "%\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, code string) {
+		o := parse(code)
+		if o.failure == nil && o.page == "" && strings.Count(o.code, "\n") != strings.Count(code, "\n") {
+			t.Errorf("%q lost lines: %q", code, o.code)
+		}
+		if b := blanked(code); len([]rune(b)) != len([]rune(code)) {
+			t.Errorf("%q changed its length: %q", code, b)
+		}
+	})
+}
+
+func TestRound(t *testing.T) {
+	for d, want := range map[time.Duration]string{1234567 * time.Nanosecond: "1.23ms", 999: "999ns", 1000: "1µs", 61234 * time.Millisecond: "1m1.2s", 0: "0s"} {
+		if got := round(d).String(); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
+}
