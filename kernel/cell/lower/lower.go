@@ -5,6 +5,9 @@
 // types that a cell defines travel through interfaces in boxes of the compiled run time (package rt), which also carries
 // defer, recover, go, select, map iteration and formatting. What cannot be printed so is refused with a reason and a way
 // round: a cell is right or refused, never silently wrong.
+//
+// A session has one Lowerer. Each cell is a package of one ssa.Program; what it needs of earlier cells it finds by the names
+// that their units gave it.
 package lower
 
 import (
@@ -12,8 +15,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
+
+	"memwall/kernel/cell/rt"
 )
 
 // RuntimePath is the import path of the compiled run time in lowered text.
@@ -21,8 +28,10 @@ const RuntimePath = "memwall/kernel/cell/rt"
 
 // Options are what a session may set.
 type Options struct {
-	// Carries lists import paths of compiled packages that pass on the interface values they are given without looking into
-	// them, beside the standard library's containers, sync and context.
+	// Source reports the packages, beside those of cells (path "main"), whose functions are lowered from their syntax.
+	Source func(*types.Package) bool
+	// Carries lists import paths of compiled packages that pass on the interface values they are given, or look only at their
+	// compiled types; beside the standard library's containers, sync and context.
 	Carries []string
 	// Shows lists import paths of compiled packages that read interface values by reflection, only to show them: they get a
 	// plain view of the value under its true field names.
@@ -37,6 +46,7 @@ type Refusal struct {
 	Way       string
 }
 
+// Error implements error.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s cannot be used in a cell: %s (%s)", r.Construct, r.Reason, r.Way)
 }
@@ -49,32 +59,175 @@ type Unit struct {
 	Setup   string      // the function to call once after Text was evaluated, before anything else of it
 	Init    string      // the function that initialises the cell's package variables
 	l       *Lowerer
+	names   map[*ssa.Function]string
+	globals map[*ssa.Global]string
 }
 
-// Function is the lowered name of a function, "" when the unit or an earlier one does not hold it.
-func (u *Unit) Function(f *ssa.Function) string { return "" }
+// Function is the lowered name of a function, "" when neither the unit nor an earlier one holds it.
+func (u *Unit) Function(f *ssa.Function) string {
+	if n, ok := u.names[f]; ok {
+		return n
+	}
+	return u.l.names.kept[f]
+}
 
 // Global is the lowered name of a package variable: it holds a pointer to the variable.
-func (u *Unit) Global(g *ssa.Global) string { return "" }
+func (u *Unit) Global(g *ssa.Global) string {
+	if n, ok := u.globals[g]; ok {
+		return n
+	}
+	return u.l.globals.kept[g]
+}
 
-// Commit makes what the unit defines known to later units. Until then the Lowerer is as it was before.
-func (u *Unit) Commit() {}
+// Commit makes what the unit defines known to later units. Until then the Lowerer is as it was before. Only the last unit
+// that Package returned can be committed.
+func (u *Unit) Commit() {
+	if u.l.pending == u {
+		u.l.commit()
+	}
+}
 
 // A Lowerer is the state of one session.
 type Lowerer struct {
-	prog    *ssa.Program
-	options Options
+	prog     *ssa.Program
+	options  Options
+	carries  map[string]bool
+	shows    map[string]bool
+	registry *rt.Registry
+	pending  *Unit // the last unit, until it is committed or another is made
+
+	counter     int // of names; never goes back, also not for units that were not committed
+	units       []*Unit
+	names       table[*ssa.Function, string]
+	globals     table[*ssa.Global, string]
+	texts       table[types.Type, string] // erased types
+	shapes      table[string, *shape]     // structs by key
+	recursives  table[string, bool]       // by key of a named type
+	descriptors table[string, *rt.Type]   // by key
+	registered  table[string, bool]       // types whose methods are registered, by key
+	zeros       table[string, string]     // variables that hold zero values, by erased type
+	constants   table[string, string]     // variables that hold constants, by type and text
+	dispatchers table[string, dispatcher] // by method and signature
+	signatures  table[string, int]
+	tags        table[int, int]                 // what dispatchers compare, by descriptor, where a type was continued
+	methods     table[string, []implementation] // what implements an interface's method, by method and signature
+	imports     table[string, string]           // local names of compiled packages
+	effects     table[*ssa.Function, *effects]
+	byKey       table[string, []*ssa.Function]  // analysed functions by signature, and methods by "." and name
+	storage     table[*ssa.Global, *ssa.Global] // variables that were declared again → the first declaration
+	continued   []continuation
+	bound       []binding
+	interfaces  map[string]bool // erased types that are compiled interfaces
 }
 
+type (
+	continuation struct{ old, now *types.Named }
+	binding      struct{ now, old *ssa.Global }
+)
+
 // New returns the Lowerer of a session whose packages all belong to prog (built with ssa.InstantiateGenerics).
-func New(prog *ssa.Program, o Options) *Lowerer { return &Lowerer{prog: prog, options: o} }
+func New(prog *ssa.Program, o Options) *Lowerer {
+	l := &Lowerer{prog: prog, options: o, registry: rt.NewRegistry(), carries: map[string]bool{}, shows: map[string]bool{}, interfaces: map[string]bool{}}
+	for _, p := range carrying {
+		l.carries[p] = true
+	}
+	for _, p := range o.Carries {
+		l.carries[p] = true
+	}
+	for _, p := range o.Shows {
+		l.shows[p] = true
+	}
+	for _, t := range l.tables() {
+		t.drop()
+	}
+	return l
+}
+
+func (l *Lowerer) tables() []transaction {
+	return []transaction{&l.names, &l.globals, &l.texts, &l.shapes, &l.recursives, &l.descriptors, &l.registered, &l.zeros, &l.constants,
+		&l.dispatchers, &l.signatures, &l.methods, &l.imports, &l.effects, &l.tags, &l.byKey, &l.storage}
+}
 
 // Package lowers the functions, variables and types of a cell's built package, and the instances of generic functions that it
 // needs and no earlier cell did. files are the cell's syntax trees. The error is a *Refusal.
-func (l *Lowerer) Package(pkg *ssa.Package, files ...*ast.File) (*Unit, error) { return nil, nil }
+func (l *Lowerer) Package(pkg *ssa.Package, files ...*ast.File) (u *Unit, err error) {
+	for _, t := range l.tables() {
+		t.drop()
+	}
+	l.pending = nil
+	for _, b := range l.bound {
+		l.storage.put(b.now, l.stored(b.old))
+		if n, ok := l.globals.get(b.old); ok && b.now.Pkg == pkg {
+			l.globals.put(b.now, n)
+		}
+	}
+	continued := l.continued
+	l.bound = nil
+	w := &writer{l: l, pkg: pkg, aliases: map[string]string{}}
+	defer func() {
+		if r := recover(); r != nil {
+			refusal, ok := r.(*Refusal)
+			if !ok {
+				panic(r)
+			}
+			for _, t := range l.tables() {
+				t.drop()
+			}
+			l.continued = nil
+			u, err = nil, refusal
+		}
+	}()
+	w.order = newOrder(w, files)
+	u = w.unit(continued)
+	u.l = l
+	u.names, u.globals = l.names.fresh, l.globals.fresh
+	l.pending = u
+	return u, nil
+}
 
-// Continue says that a type declared again is the same type at run time: values made as old answer the methods of new.
-func (l *Lowerer) Continue(old, new *types.Named) {}
+func (l *Lowerer) commit() {
+	for _, d := range l.descriptors.fresh {
+		l.registry.Add(d)
+	}
+	for _, t := range l.tables() {
+		t.keep()
+	}
+	for _, c := range l.continued {
+		l.registry.Continue(c.old, c.now)
+	}
+	l.continued, l.pending = nil, nil
+}
 
-// Bind says that a package variable declared again keeps the storage, and so the value, of an earlier one.
-func (l *Lowerer) Bind(new, old *ssa.Global) {}
+// Continue says that a type declared again is the same type at run time: values made as old answer the methods of now. It is
+// called before the unit that declares now is made, and takes effect with that unit.
+func (l *Lowerer) Continue(old, now *types.Named) {
+	l.registry.Alias(old, now)
+	l.continued = append(l.continued, continuation{old, now})
+}
+
+// Bind says that a package variable declared again keeps the storage, and so the value, of an earlier one. It is called before
+// the unit of now's package is made, and is forgotten when that unit is not committed.
+func (l *Lowerer) Bind(now, old *ssa.Global) {
+	l.bound = append(l.bound, binding{now, old})
+}
+
+// stored is the variable whose storage g has.
+func (l *Lowerer) stored(g *ssa.Global) *ssa.Global {
+	if old, ok := l.storage.get(g); ok {
+		return old
+	}
+	return g
+}
+
+// Position finds the place in a cell of a line of lowered text, by the file name that the text's line directive gave it
+// ("u7"), as the interpreter reports it.
+func (l *Lowerer) Position(file string, line int) token.Pos {
+	n, err := strconv.Atoi(strings.TrimPrefix(file, "u"))
+	if err != nil || n < 1 || n > len(l.units) {
+		return token.NoPos
+	}
+	if u := l.units[n-1]; line >= 1 && line <= len(u.Lines) {
+		return u.Lines[line-1]
+	}
+	return token.NoPos
+}

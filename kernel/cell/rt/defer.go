@@ -37,6 +37,9 @@ func Run(d *Defers, body func()) {
 		}
 		if r != nil {
 			d.panicking, d.value = true, translate(r)
+			if _, exited := r.(Exited); exited {
+				panic(r)
+			}
 		}
 		d.RunAll()
 	}()
@@ -64,6 +67,9 @@ func (d *Defers) runAll() {
 func (d *Defers) call(f deferred) {
 	defer func() {
 		if r := recover(); r != nil {
+			if d.panicking && final(d.value) {
+				return
+			}
 			d.panicking, d.value = true, translate(r)
 		}
 	}()
@@ -159,8 +165,8 @@ func (d *Defers) Recover() any {
 	if d == nil || !d.panicking {
 		return nil
 	}
-	if r, ok := d.value.(Refused); ok {
-		panic(r)
+	if final(d.value) {
+		panic(d.value)
 	}
 	v := d.value
 	d.panicking, d.value = false, nil

@@ -38,32 +38,47 @@ func (p printer) sharp() bool { return p.verb == 'v' && p.Flag('#') }
 func (p printer) leaf(x any) { fmt.Fprintf(p.State, fmt.FormatString(p.State, p.verb), x) }
 
 // callMethod calls Format, GoString, Error or String of a box, and reports whether there was one for the verb.
-func (p printer) callMethod(b Box, open bool) bool {
+func (p printer) callMethod(b Box, open bool) (called bool) {
 	if !open {
 		return false
 	}
-	defer p.catch(b)
+	method := p.method(b)
+	if method == "" {
+		return false
+	}
+	defer p.catch(b, method)
+	called = true
+	switch method {
+	case "Format":
+		b.invoke(method, p.State, p.verb)
+	case "GoString":
+		p.text(pad(p.State, b.invoke(method)[0].(string)))
+	default:
+		p.leaf(b.invoke(method)[0].(string))
+	}
+	return called
+}
+
+// method is the name of the method that fmt calls for the verb, or "".
+func (p printer) method(b Box) string {
 	if b.has("Format", "(fmt.State, int32)") {
-		b.invoke("Format", p.State, p.verb)
-		return true
+		return "Format"
 	}
 	if p.sharp() {
 		if b.has("GoString", "() string") {
-			p.text(pad(p.State, b.invoke("GoString")[0].(string)))
-			return true
+			return "GoString"
 		}
-		return false
+		return ""
 	}
 	switch p.verb {
 	case 'v', 's', 'x', 'X', 'q':
 		for _, m := range []string{"Error", "String"} {
 			if b.has(m, "() string") {
-				p.leaf(b.invoke(m)[0].(string))
-				return true
+				return m
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // pad is s in the width that the directive asks for, as fmt's %s.
@@ -79,7 +94,7 @@ func pad(f fmt.State, s string) string {
 }
 
 // catch prints a panic of a method as fmt does.
-func (p printer) catch(b Box) {
+func (p printer) catch(b Box, method string) {
 	r := recover()
 	if r == nil {
 		return
@@ -89,18 +104,8 @@ func (p printer) catch(b Box) {
 		return
 	}
 	r = translate(r)
-	switch r.(type) {
-	case Refused, Interrupted:
+	if final(r) {
 		panic(r)
-	}
-	method := "String"
-	switch {
-	case b.has("Format", "(fmt.State, int32)"):
-		method = "Format"
-	case p.sharp():
-		method = "GoString"
-	case b.has("Error", "() string"):
-		method = "Error"
 	}
 	p.text("%!" + string(p.verb) + "(PANIC=" + method + " method: " + Sprint(r) + ")")
 }

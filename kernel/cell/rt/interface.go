@@ -269,9 +269,9 @@ func (d *Type) missing(x any) string {
 			}
 			continue
 		}
-		o, index, indirect := types.LookupFieldOrMethod(b.T.Type(), false, m.Pkg(), m.Name())
+		o, _, _ := types.LookupFieldOrMethod(b.T.Type(), false, m.Pkg(), m.Name())
 		f, ok := o.(*types.Func)
-		if !ok || index == nil || indirect || d.registry.Key(f.Type()) != d.registry.Key(m.Type()) {
+		if !ok || d.registry.Key(f.Type()) != d.registry.Key(m.Type()) {
 			return m.Name()
 		}
 	}
@@ -473,7 +473,7 @@ func (d *Type) has(name, sig string) bool {
 
 // hasMethod reports whether t's method set has the method; sig is written as reflection writes it, without "func".
 func hasMethod(t types.Type, name, sig string) bool {
-	o, _, indirect := types.LookupFieldOrMethod(t, false, nil, name)
+	o, _, _ := types.LookupFieldOrMethod(t, false, nil, name)
 	f, ok := o.(*types.Func)
-	return ok && !indirect && signatureName(f.Signature(), false) == sig
+	return ok && signatureName(f.Signature(), false) == sig
 }

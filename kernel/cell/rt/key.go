@@ -28,8 +28,11 @@ func (g *Registry) Key(t types.Type) string {
 func (k *keyer) alias(old, now *types.Named) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_, known := k.cache[now]
 	k.names[now.Origin()] = k.number(old)
-	clear(k.cache)
+	if known {
+		clear(k.cache)
+	}
 }
 
 func (k *keyer) number(n *types.Named) int {

@@ -3,6 +3,7 @@ package rt
 import (
 	"errors"
 	"fmt"
+	"log"
 	"reflect"
 	"runtime"
 	"strings"
@@ -260,4 +261,33 @@ func PanicWith(x any, pos int) {
 		raise(new(runtime.PanicNilError), pos)
 	}
 	raise(In(x), pos)
+}
+
+// PanicWrap is the call of a method with a value receiver through a nil pointer.
+func PanicWrap(recv, method string, pos int) {
+	raise(plainError(fmt.Sprintf("value method %s.%s called using nil *%s pointer", recv, method, recv[strings.LastIndex(recv, ".")+1:])), pos)
+}
+
+// Exited is the panic of os.Exit: it ends the cell, runs no deferred functions, and cannot be recovered.
+type Exited struct{ Code int }
+
+// Error implements error.
+func (e Exited) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
+
+// Exit is os.Exit.
+func Exit(code int) { panic(Exited{code}) }
+
+// LogFatal is the Fatal functions of package log, whose text is made already.
+func LogFatal(l *log.Logger, text string) {
+	l.Print(text)
+	Exit(1)
+}
+
+// final reports panics that end a cell whatever it defers.
+func final(v any) bool {
+	switch v.(type) {
+	case Exited, Interrupted, Refused:
+		return true
+	}
+	return false
 }

@@ -145,6 +145,15 @@ func arguments(format string, args []any) (string, []any) {
 				k = len(out)
 			}
 		}
+		for i, n := range d.star {
+			if n == 0 {
+				continue
+			}
+			if x, ok := In(args[n-1]).(Box); ok {
+				out = append(out, x.V)
+				d.star[i] = len(out)
+			}
+		}
 		b.WriteString("%" + d.flags)
 		writeStar(&b, d.width, d.star[0])
 		if d.prec != "" {

@@ -91,17 +91,15 @@ func (g *Registry) Find(t types.Type) *Type {
 	return g.byKey[k]
 }
 
-// Continue makes now the same type as old at run time: descriptors of old describe now, with its methods.
+// Alias gives now the run-time identity of old; Continue must follow when the cell that declares now is accepted.
+func (g *Registry) Alias(old, now *types.Named) { g.keys.alias(old, now) }
+
+// Continue makes descriptors of old describe now, with its methods.
 func (g *Registry) Continue(old, now *types.Named) {
-	g.keys.alias(old, now)
-	if d := g.Find(now); d != nil {
-		var t types.Type = now
-		d.t.Store(&t)
-		d.answers.Clear()
-	}
-	if d := g.Find(types.NewPointer(now)); d != nil {
-		var t types.Type = types.NewPointer(now)
-		d.t.Store(&t)
+	for _, t := range []types.Type{now, types.NewPointer(now)} {
+		if d := g.Find(t); d != nil {
+			d.t.Store(&t)
+		}
 	}
 	for _, d := range *all.Load() {
 		if d.registry == g {

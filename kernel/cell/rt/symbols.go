@@ -36,6 +36,9 @@ var symbols = map[string]reflect.Value{
 	"PanicNil":     reflect.ValueOf(PanicNil),
 	"PanicNilMap":  reflect.ValueOf(PanicNilMap),
 	"PanicShift":   reflect.ValueOf(PanicShift),
+	"PanicWrap":    reflect.ValueOf(PanicWrap),
+	"Exit":         reflect.ValueOf(Exit),
+	"LogFatal":     reflect.ValueOf(LogFatal),
 	// control
 	"Enter":       reflect.ValueOf(Enter),
 	"Go":          reflect.ValueOf(Go),

@@ -1,0 +1,27 @@
+package lower_test
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// TestFile lowers and runs the program in $MEMWALL_FILE: a tool for whoever works on the templates.
+func TestFile(t *testing.T) {
+	name := os.Getenv("MEMWALL_FILE")
+	if name == "" {
+		return
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t)
+	u, err := s.lower(name, string(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + u.Text)
+	o := runProgram(t, name, string(src), time.Minute)
+	t.Logf("exit %d, refused %q, panic %q\n%s", o.exit, o.refused, o.panic, o.stdout)
+}
