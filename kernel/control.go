@@ -16,6 +16,7 @@ func (s *server) receiveControl(p *peer, frames [][]byte) {
 		return
 	}
 	s.handle(r)
+	s.cells.again(s)
 }
 
 // interrupt stops the running cell, also where it waits for input.

@@ -21,6 +21,39 @@ type cellState struct {
 	count     int       // of the last cell that was stored
 	failedAt  time.Time // execute requests received before it are aborted
 	abortable bool
+	cell      *request // the execute request that is being handled
+}
+
+func (c *cellState) running() *request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cell
+}
+
+func (c *cellState) begin(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cell = r
+}
+
+// done publishes that a request is answered. Frontends show the last status, whichever request it belongs to, so no busy
+// of again may follow the idle of its cell: both hold mu.
+func (c *cellState) done(s *server, r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cell == r {
+		c.cell = nil
+	}
+	s.publishStatus(r, "idle")
+}
+
+// again repeats that a cell is running, after a request beside it has ended with idle.
+func (c *cellState) again(s *server) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cell != nil {
+		s.publishStatus(c.cell, "busy")
+	}
 }
 
 func (c *cellState) current() int {
@@ -61,6 +94,7 @@ type executeRequest struct {
 
 // execute runs one cell.
 func (s *server) execute(r *request) {
+	s.cells.begin(r)
 	if s.cells.aborts(r) {
 		s.reply(r, "execute_reply", map[string]any{"status": "aborted", "execution_count": s.cells.current()})
 		return

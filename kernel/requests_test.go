@@ -184,15 +184,19 @@ func TestAbort(t *testing.T) {
 	_, conn := serveEcho(t)
 	c := connect(t, conn)
 	statuses := func(ids []string) string {
-		var got []string
-		for _, id := range ids {
-			m, err := c.Await(limit(t, 5*time.Second), client.Shell, id)
+		got := map[string]string{}
+		for range ids {
+			m, err := c.Next(limit(t, 5*time.Second), client.Shell)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, m.Fields()["status"].(string))
+			got[m.ParentID()] = m.Fields()["status"].(string)
 		}
-		return strings.Join(got, " ")
+		var list []string
+		for _, id := range ids {
+			list = append(list, got[id])
+		}
+		return strings.Join(list, " ")
 	}
 	send := func(kind string, content map[string]any) string {
 		t.Helper()
@@ -221,6 +225,64 @@ func TestAbort(t *testing.T) {
 	}
 	if got := run.Text("stdout"); got != "5" { // five cells have run, aborted ones are not counted
 		t.Errorf("execution count %s, want 5", got)
+	}
+}
+
+// TestBesideCell: while a cell runs, what the user asks is answered, and the last status still says busy.
+func TestBesideCell(t *testing.T) {
+	_, conn := serveEcho(t)
+	c := connect(t, conn)
+	ctx := limit(t, 20*time.Second)
+	cell, err := c.Send(client.Shell, "execute_request", map[string]any{"code": "sleep 60000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := c.Send(client.Shell, "execute_request", map[string]any{"code": "next", "stop_on_error": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind := ""; kind != "execute_input"; {
+		m, err := c.Next(ctx, client.IOPub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind = m.Type()
+	}
+	for _, kind := range []string{"complete", "inspect", "is_complete", "kernel_info", "history", "comm_info"} {
+		content := map[string]any{"code": "l", "cursor_pos": 1, "hist_access_type": "tail"}
+		reply, err := c.Request(ctx, client.Shell, kind+"_request", content)
+		if err != nil || reply.Type() != kind+"_reply" {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		var states []string
+		for range 3 {
+			m, err := c.Next(ctx, client.IOPub)
+			if err != nil {
+				t.Fatal(err)
+			}
+			states = append(states, m.State(reply.ParentID())+m.State(cell))
+		}
+		if got := strings.Join(states, " "); got != "busy idle busy" {
+			t.Errorf("%s: states %s", kind, got)
+		}
+	}
+	start := time.Now()
+	if _, err := c.Request(ctx, client.Shell, "interrupt_request", map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	run, err := c.Collect(ctx, cell, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run.Reply.Fields()["status"]; got != "error" {
+		t.Errorf("the interrupted cell's status is %v", got)
+	}
+	run, err = c.Collect(ctx, next, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run.Reply.Fields()["status"]; got != "aborted" {
+		t.Errorf("the next cell's status is %v", got)
 	}
 }
 
@@ -272,12 +334,6 @@ func TestShutdown(t *testing.T) {
 		mustRun(t, p.Client, "hi", "ok")
 		if _, err := p.Send(client.Shell, "execute_request", map[string]any{"code": "sleep 1000"}); err != nil {
 			t.Fatal(err)
-		}
-		if name == "message on shell" {
-			time.Sleep(100 * time.Millisecond)
-			if err := p.Signal(os.Interrupt); err != nil { // the shell is busy until the cell ends
-				t.Fatal(err)
-			}
 		}
 		start := time.Now()
 		if err := stop(p); err != nil {

@@ -17,10 +17,24 @@ func (s *server) receive(sock *socket, p *peer, frames [][]byte) *request {
 	return &request{Message: m, peer: p, socket: sock, received: now, size: messageSize(frames)}
 }
 
+// receiveShell queues a request. Those that end the kernel or a cell do not wait behind it, and what a user asks while a
+// cell runs (completion, help, a page that connects) is answered at once.
 func (s *server) receiveShell(p *peer, frames [][]byte) {
-	if r := s.receive(s.shell, p, frames); r != nil {
+	r := s.receive(s.shell, p, frames)
+	switch {
+	case r == nil:
+	case r.Header.MsgType == "shutdown_request" || r.Header.MsgType == "interrupt_request" || besideCell[r.Header.MsgType] && s.cells.running() != nil:
+		s.handle(r)
+		s.cells.again(s)
+	default:
 		s.requests.push(r)
 	}
+}
+
+// besideCell lists the requests that are answered while a cell runs.
+var besideCell = map[string]bool{
+	"kernel_info_request": true, "complete_request": true, "inspect_request": true, "is_complete_request": true,
+	"history_request": true, "comm_info_request": true,
 }
 
 // shellLoop handles the shell requests one after the other.
@@ -51,7 +65,7 @@ func (s *server) awaitSubscriber() {
 func (s *server) handle(r *request) {
 	s.publishStatus(r, "busy")
 	defer func() {
-		s.publishStatus(r, "idle")
+		s.cells.done(s, r)
 		if r.after != nil {
 			r.after()
 		}
