@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,5 +34,42 @@ func TestJupyterKernelTest(t *testing.T) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestPythonClients: what jupyter_client and libzmq themselves do to a kernel.
+func TestPythonClients(t *testing.T) {
+	python := installtest.Python(t)
+	if python == "" {
+		return
+	}
+	dir := t.TempDir()
+	spec := map[string]any{
+		"argv": []string{self(t), "{connection_file}"}, "display_name": "under test", "language": "go", "interrupt_mode": "message",
+		"env": map[string]string{"KERNEL_ECHO": dir},
+	}
+	if err := kerneltest.WriteSpec(dir, "under-test", spec); err != nil {
+		t.Fatal(err)
+	}
+	cmd := kerneltest.Command(limit(t, 2*time.Minute), python, dir, "testdata/clients.py")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	got, err := cmd.Output()
+	want := `slow joiners that got everything: 8
+ready: ok
+two clients, 400 requests: {'ok'}
+a client that leaves while its cell prints: ok
+50 MB in: ok
+50 MB echoed: ['status', 'execute_input', 'display_data', 'status']
+libzmq's heartbeats: disconnects: 0
+libzmq's heartbeats: reply: True
+Jupyter's heartbeat: True
+interrupt: Interrupted
+input: ('name?', 'ok')
+restart: ('ok', True)
+shutdown within 2 s: True
+`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n got\n%s\nwant\n%s\n%s", err, got, want, stderr.String())
 	}
 }
