@@ -28,6 +28,24 @@ func Use(tables map[string]map[string]reflect.Value) {
 	}
 }
 
+// WrapperOf finds the interpreter's wrapper of a compiled interface that Use has not seen; the session sets it.
+var WrapperOf func(it reflect.Type) (wrapper reflect.Type, ok bool)
+
+func wrapperOf(it reflect.Type) (reflect.Type, bool) {
+	if w, ok := wrappers.Load(it); ok {
+		return w.(reflect.Type), true
+	}
+	if WrapperOf == nil {
+		return nil, false
+	}
+	w, ok := WrapperOf(it)
+	if ok {
+		wrappers.Store(it, w)
+		isWrapper.Store(w, true)
+	}
+	return w, ok
+}
+
 // Native makes an interface of a value whose type needs no box.
 func Native(v any) any { return v }
 
@@ -424,12 +442,11 @@ func wrap(x any, to reflect.Type) any {
 	if to == errorType {
 		return asError(b)
 	}
-	w, ok := wrappers.Load(to)
+	wt, ok := wrapperOf(to)
 	if !ok {
 		refuse("a "+Name(b.T.Type())+" as "+to.String(), "the interpreter has no wrapper for this compiled interface",
 			"pass a value of a compiled type, or a function")
 	}
-	wt := w.(reflect.Type)
 	v := reflect.New(wt).Elem()
 	v.Field(0).Set(reflect.ValueOf(x))
 	for i := 1; i < wt.NumField(); i++ {

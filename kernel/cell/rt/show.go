@@ -1,10 +1,6 @@
 package rt
 
-import (
-	"fmt"
-	"go/types"
-	"reflect"
-)
+import "go/types"
 
 // A Sight is a value as the last expression of a cell shows it.
 type Sight struct {
@@ -25,10 +21,15 @@ func Show(x any) Sight {
 	return s
 }
 
-// GoSyntax is x as fmt's %#v prints it.
-func GoSyntax(x any) string { return Sprintf("%#v", x) }
-
-// Interpreted is the type that the interpreter uses for the value of x.
-func Interpreted(x any) reflect.Type { return reflect.TypeOf(Value(x)) }
-
-var _ fmt.Formatter = Box{}
+// AsError is x as an error; ok is false when its type has no method Error.
+func AsError(x any) (err error, ok bool) {
+	x = In(x)
+	if b, boxed := x.(Box); boxed {
+		if !b.has("Error", "() string") {
+			return nil, false
+		}
+		return asError(b), true
+	}
+	err, ok = x.(error)
+	return err, ok
+}
