@@ -37,7 +37,8 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Fault is why and where a launch was stopped: the kind, the PTX instruction, the line of CUDA C++ it comes from, the
 // thread and the address.
 type Fault struct {
-	Device      string // "virtual GPU"
+	Device      string // "virtual:h200"
+	Kernel      string // as the launch's card names it
 	Kind        string // "out of bounds", "misaligned address", "interrupted" …
 	Module      string // "gemm/2_smem_tile.ptx"
 	Function    string
@@ -53,6 +54,9 @@ type Fault struct {
 	Bytes       int    // width of the access
 	Allocation  string // what lies nearest
 	Detail      string
+	CTAs        uint64 // of the grid
+	Warps       int    // of a CTA
+	lines       []card.SourceLine
 }
 
 // wrap turns an error of a device into an *Error; what names the operation ("allocate 64 B on virtual:h200").
@@ -147,19 +151,4 @@ func (e *Error) MIMEBundle() map[string]any {
 		return map[string]any{"text/plain": e.Error()}
 	}
 	return e.card().MIMEBundle()
-}
-
-// card is the fault as a card.
-func (e *Error) card() card.Card {
-	f := e.Fault
-	info := card.FaultInfo{
-		Kind: f.Kind, Instruction: f.Instruction, Kernel: f.Function, Device: f.Device, Virtual: f.Device == "virtual GPU",
-		CTA: f.CTA, Warp: f.Warp, Lane: f.Lane, Address: f.Address, Space: f.Space, Bytes: f.Bytes,
-		Allocation: f.Allocation, Module: f.Module, PTXLine: f.PTXLine, File: f.File, SourceLine: f.SourceLine,
-		Detail: f.Detail, Advice: e.How,
-	}
-	if f.SourceText != "" {
-		info.Lines = []card.SourceLine{{Number: f.SourceLine, Text: f.SourceText}}
-	}
-	return card.Fault(info)
 }

@@ -84,7 +84,7 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 	checked := time.Now()
 	result, err := f.module.dev.d.Launch(scope.ctx, launch)
 	if err != nil {
-		return Failed(wrap("launch "+spec.Name, err))
+		return Failed(f.stopped(spec, launch, err))
 	}
 	ran := time.Now()
 	p.track(spec.Name, result)

@@ -30,9 +30,10 @@ type ModuleSpec struct {
 
 // Module is PTX that a device has loaded.
 type Module struct {
-	dev  *Device
-	m    driver.Module
-	name string
+	dev     *Device
+	m       driver.Module
+	name    string
+	sources map[string]string // by file name
 }
 
 // LoadPTX loads PTX text. Anything that the device cannot execute is an error that names the PTX line and the instruction.
@@ -53,7 +54,7 @@ func (d *Device) LoadModule(spec ModuleSpec) (*Module, error) {
 	if err != nil {
 		return nil, wrap("", err)
 	}
-	return &Module{dev: d, m: m, name: spec.Name}, nil
+	return &Module{dev: d, m: m, name: spec.Name, sources: spec.Sources}, nil
 }
 
 // Functions are the names of the entries, sorted.
