@@ -17,11 +17,11 @@ extern "C" __global__ void __launch_bounds__(256) probe_fma(float *__restrict__ 
   float start = x[i];
 #pragma unroll
   for (int c = 0; c < 8; c++) v[c] = start + (c + 1);
-#pragma unroll 1
-  for (int r = 0; r < iterations; r++) {
+  int r = 0;
+  do {  // at least once: a loop that may not run would be guarded, and its starts computed twice
 #pragma unroll
     for (int c = 0; c < 8; c++) v[c] = fmaf(v[c], 0.999f, 0.001f);
-  }
+  } while (++r < iterations);
   float sum = v[0];
 #pragma unroll
   for (int c = 1; c < 8; c++) sum += v[c];

@@ -30,6 +30,7 @@ const replyMark = "\n--memwall-nvrtc-reply--\n"
 type request struct {
 	Name    string
 	Text    string
+	Headers map[string]string `json:",omitempty"`
 	Options []string
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -20,7 +19,7 @@ const (
 type library struct {
 	version        func(major, minor *int32) int32
 	errorString    func(result int32) string
-	createProgram  func(program *uintptr, source, name *byte, headers int32, headerTexts, headerNames unsafe.Pointer) int32
+	createProgram  func(program *uintptr, source, name *byte, headers int32, headerTexts, headerNames **byte) int32
 	destroyProgram func(program *uintptr) int32
 	compileProgram func(program uintptr, count int32, options **byte) int32
 	ptxSize        func(program uintptr, size *uintptr) int32
@@ -64,7 +63,16 @@ func (l *library) compile(r *request) *reply {
 	}
 	var program uintptr
 	source, name := cString(r.Text), cString(r.Name)
-	if status := l.createProgram(&program, &source[0], &name[0], 0, nil, nil); status != 0 {
+	headerTexts, headerNames := make([]*byte, len(r.Headers)+1), make([]*byte, len(r.Headers)+1) // never empty: &[0] must exist
+	n := 0
+	for name, text := range r.Headers {
+		headerTexts[n], headerNames[n] = &cString(text)[0], &cString(name)[0]
+		n++
+	}
+	status := l.createProgram(&program, &source[0], &name[0], int32(n), &headerTexts[0], &headerNames[0])
+	runtime.KeepAlive(headerTexts)
+	runtime.KeepAlive(headerNames)
+	if status != 0 {
 		return fail("nvrtcCreateProgram", status)
 	}
 	defer l.destroyProgram(&program)
@@ -72,7 +80,7 @@ func (l *library) compile(r *request) *reply {
 	for i, o := range r.Options {
 		options[i] = &cString(o)[0]
 	}
-	status := l.compileProgram(program, int32(len(options)), &options[0])
+	status = l.compileProgram(program, int32(len(options)), &options[0])
 	runtime.KeepAlive(options)
 	answer.Log = strings.TrimRight(string(output(program, l.logSize, l.log)), "\x00")
 	if status != 0 {

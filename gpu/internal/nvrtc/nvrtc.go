@@ -22,6 +22,8 @@ type Source struct {
 	// Options are NVRTC's own ("-use_fast_math", "-DN=4", "-maxrregcount=64"); those that would write files, read option
 	// files or change what comes out are refused. -lineinfo is always on.
 	Options []string
+	// Headers are texts that the source includes, by the name it includes them by.
+	Headers map[string]string
 	// Arch is "sm_80" for PTX, a cubin and Functions, or "compute_80" for PTX alone.
 	Arch string
 
@@ -140,14 +142,14 @@ func checkSource(s *Source) error {
 
 // newRequest is what the child is asked, and whether the answer depends on nothing but the request.
 func newRequest(install *installation, s Source) (*request, bool) {
-	r := &request{Name: s.Name, Text: s.Text}
+	r := &request{Name: s.Name, Text: s.Text, Headers: s.Headers}
 	r.Options = append(r.Options, "--gpu-architecture="+s.Arch, "-lineinfo")
 	options, included := absoluteIncludes(s.Options)
 	r.Options = append(r.Options, options...)
 	for _, dir := range install.headers {
 		r.Options = append(r.Options, "--include-path="+dir)
 	}
-	local, searchHere := localIncludes(s.Text, install.headers)
+	local, searchHere := localIncludes(s.Text, s.Headers, install.headers)
 	if searchHere != "" {
 		r.Options = append(r.Options, "--include-path="+searchHere)
 	}

@@ -132,9 +132,9 @@ var (
 	anyInclude    = regexp.MustCompile(`(?m)#\s*(?:include|embed)(?:_next)?\s*[^"<\s]|#\s*embed|__has_include|__has_embed`)
 )
 
-// localIncludes reports whether the source includes files outside the compiler's own headers, and in which folder to look
+// localIncludes reports whether the source includes files outside the given and the compiler's own headers, and in which folder to look
 // for them ("" where it needs none): as a compiler would, the current one.
-func localIncludes(text string, headers []string) (local bool, folder string) {
+func localIncludes(text string, given map[string]string, headers []string) (local bool, folder string) {
 	if anyInclude.MatchString(text) { // the name comes from a macro, or is only asked for
 		local = true
 	}
@@ -144,7 +144,7 @@ func localIncludes(text string, headers []string) (local bool, folder string) {
 		}
 	}
 	for _, m := range quotedInclude.FindAllStringSubmatch(text, -1) {
-		if !withinHeaders(headers, m[1]) {
+		if _, ok := given[m[1]]; !ok && !withinHeaders(headers, m[1]) {
 			local = true
 			if here, err := os.Getwd(); err == nil {
 				folder = here

@@ -99,9 +99,9 @@ func TestLocalIncludes(t *testing.T) {
 		{"#include <cuda_fp16.h>\n#include \"cuda_fp16.h\"\n", false, false},
 		{"#include \"mine.h\"\n", true, true}, {"  #  include  \"mine.h\"", true, true},
 		{"#include </etc/x.h>", true, false}, {"#include <../x.h>", true, false}, {"#include MACRO", true, false}, {"#if __has_include(\"x\")\n#endif", true, false},
-		{"int x;", false, false},
+		{"int x;", false, false}, {"#include \"given.cuh\"", false, false},
 	} {
-		local, folder := localIncludes(c.text, []string{headers})
+		local, folder := localIncludes(c.text, map[string]string{"given.cuh": ""}, []string{headers})
 		if local != c.local || (folder != "") != c.folder {
 			t.Errorf("%q: local %v, folder %q", c.text, local, folder)
 		}

@@ -1,0 +1,127 @@
+// gemm/4_cp_async: Y[m,n] = sum over k of X[m,k]*W[n,k], f16 with f32 accumulation, on tensor cores with tiles in flight.
+//
+// targets: sm_80
+// Predecessor: 3_mma waits for each tile before it multiplies, so every one of its K/64 steps costs a trip to memory, and its
+//   64 x 64 tiles read X and W so often that L2 is busy for longer than the tensor cores.
+// Idea: cp.async copies from global to shared memory without registers and without waiting; four or two tiles are under
+//   way while one is multiplied (STAGES - 1 of them, in a ring of STAGES buffers, one barrier a step). The tile of Y grows
+//   with M: 16 x 32 while decode reads W for few rows, 64 x 64, then 128 x 128 with warps of 64 x 64. Rows of 64 halves fill
+//   all banks; piece p of row r lies at p ^ (r % 8), which frees ldmatrix from conflicts without padding.
+// Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 3_mma's for large M;
+//   one barrier a step in place of two; dependent loads K/256 in place of K/64 (K/128 with 3 stages); no bank conflicts.
+// A profiler should show: tensor pipe 60 % and more for large M; DRAM near its roof for M = 1.
+//
+// The Go loop: 3_mma's; the copy of step t + STAGES - 1 is begun before step t is multiplied.
+// cp.async: PTX ISA 9.7.9.25; it fills with zeros what a size below 16 leaves out.
+
+#include "tensor.cuh"
+
+constexpr int BK = 64;
+
+// copy16 starts copying 16 bytes to shared memory, or 16 zeros where the source is outside its matrix.
+static __device__ __forceinline__ void copy16(unsigned shared, const void *global, bool inside) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(inside ? 16 : 0) : "memory");
+}
+
+// Multiplier is a CTA's work: BM x BN of Y by WARPS_M x WARPS_N warps, with STAGES buffers.
+template <int BM, int BN, int WARPS_M, int WARPS_N, int STAGES>
+struct Multiplier {
+  static constexpr int THREADS = 32 * WARPS_M * WARPS_N, WM = BM / WARPS_M, WN = BN / WARPS_N;
+  static constexpr int BYTES = (BM + BN) * BK * 2;  // of a buffer
+
+  const __half *w, *x;
+  int m, n, k, m0, n0;
+  bool wide;
+  unsigned shared;  // the ring: in each buffer BM rows of X, then BN rows of W
+
+  // at is the address of piece p (8 halves) of row r in a buffer.
+  __device__ __forceinline__ unsigned at(int stage, int r, int p) const {
+    return shared + stage * BYTES + r * (BK * 2) + ((p ^ (r & 7)) << 4);
+  }
+
+  // copy starts copying the tiles of columns k0 to k0 + 63 into a buffer.
+  __device__ __forceinline__ void copy(int stage, int k0) const {
+    copy_tile<BM>(at(stage, 0, 0), x, m, m0, k0);
+    copy_tile<BN>(at(stage, BM, 0), w, n, n0, k0);
+  }
+
+  // copy_tile copies rows first to first + ROWS - 1 of a matrix; eight threads share a row, a piece of 8 halves each.
+  template <int ROWS>
+  __device__ __forceinline__ void copy_tile(unsigned buffer, const __half *matrix, int rows, int first, int k0) const {
+    constexpr int STEP = THREADS / 8;  // a multiple of 8, so that a thread's pieces all have the same place in their row
+    int r = threadIdx.x / 8, p = threadIdx.x % 8, col = k0 + p * 8, row = first + r;
+    unsigned shared = buffer + r * (BK * 2) + ((p ^ (r & 7)) << 4);
+    if (wide) {
+      const __half *source = matrix + static_cast<size_t>(row) * k + col;
+      int left = col < k ? rows - row : 0;
+#pragma unroll
+      for (int i = 0; i < ROWS; i += STEP, source += static_cast<size_t>(STEP) * k)
+        copy16(shared + i * (BK * 2), i < left ? source : matrix, i < left);
+    } else {  // cp.async moves 4 bytes at least, and rows of odd length don't start on them
+#pragma unroll 1
+      for (int i = 0; i < ROWS; i += STEP) {
+        uint4 v = load8(matrix, rows, k, row + i, col, false);
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared + i * (BK * 2)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+                     : "memory");
+      }
+    }
+  }
+
+  __device__ __forceinline__ void run(__half *y) const {
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int wm = warp / WARPS_N * WM, wn = warp % WARPS_N * WN;
+    int steps = (k + BK - 1) / BK;
+    float acc[WM / 16][WN / 8][4] = {};
+#pragma unroll 1
+    for (int s = 0; s < STAGES - 1; s++) {
+      if (s < steps) copy(s, s * BK);
+      asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    int reading = 0, writing = STAGES - 1;
+#pragma unroll 1
+    for (int t = 0; t < steps; t++) {
+      asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");  // the oldest group has arrived
+      __syncthreads();                                                      // for all threads; and its successor's buffer is free
+      if (t + STAGES - 1 < steps) copy(writing, (t + STAGES - 1) * BK);
+      asm volatile("cp.async.commit_group;" ::: "memory");
+#pragma unroll
+      for (int kk = 0; kk < BK / 16; kk++) {
+        unsigned a[WM / 16][4], b[(WN + 15) / 16][4];
+#pragma unroll
+        for (int i = 0; i < WM / 16; i++) ldmatrix_x4(a[i], at(reading, wm + i * 16 + lane % 16, kk * 2 + lane / 16));
+#pragma unroll
+        for (int j = 0; j < (WN + 15) / 16; j++) {
+          // A warp of 8 columns loads its tile twice: the second pair of registers stays unused.
+          int r = wn + (WN < 16 ? 0 : j * 16 + lane / 16 * 8) + lane % 8;
+          ldmatrix_x4(b[j], at(reading, BM + r, kk * 2 + lane / 8 % 2));
+        }
+#pragma unroll
+        for (int i = 0; i < WM / 16; i++)
+#pragma unroll
+          for (int j = 0; j < WN / 8; j++) mma(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+      }
+      reading = reading + 1 == STAGES ? 0 : reading + 1;
+      writing = writing + 1 == STAGES ? 0 : writing + 1;
+    }
+#pragma unroll
+    for (int i = 0; i < WM / 16; i++)
+#pragma unroll
+      for (int j = 0; j < WN / 8; j++) store_fragment(y, m, n, m0 + wm + i * 16, n0 + wn + j * 8, acc[i][j]);
+  }
+};
+
+extern __shared__ __align__(128) unsigned char ring[];
+
+// m runs fastest in the grid, so that CTAs side by side share W.
+#define GEMM(NAME, BM, BN, WARPS_M, WARPS_N, STAGES)                                                                        \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N)                                                      \
+      NAME(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) {       \
+    Multiplier<BM, BN, WARPS_M, WARPS_N, STAGES>{w, x, m, n, k, int(blockIdx.x) * BM, int(blockIdx.y) * BN,                 \
+                                                 rows_start_on_16_bytes(w, x, k), shared_address(ring)}                     \
+        .run(y);                                                                                                            \
+  }
+
+GEMM(gemm_cp_async_16x32, 16, 32, 1, 4, 5)
+GEMM(gemm_cp_async_64x64, 64, 64, 2, 2, 5)
+GEMM(gemm_cp_async_128x128, 128, 128, 2, 2, 5)         // 160 KiB of shared memory: A100, H100, H200, B200
+GEMM(gemm_cp_async_128x128_small, 128, 128, 2, 2, 3)   // 96 KiB: the others

@@ -1,0 +1,178 @@
+package kernels
+
+import (
+	"fmt"
+	"strings"
+
+	"memwall/gpu"
+	"memwall/gpu/perf"
+)
+
+// Kernel is one CUDA kernel of the registry.
+type Kernel struct {
+	name     string // "gemv/1_naive"
+	function string // the entry in the PTX
+	operands []operand
+	scalars  []scalar // what the caller gives after the tensors
+	pass     []string // extents and scalars that follow the tensors in the entry's parameters
+	wide     bool     // pass holds 64-bit parameters; otherwise they are C's int
+	config   func(d dims) gpu.Config
+	// choose replaces function and config where they depend on the extents and the device.
+	choose    func(d dims, dev *gpu.Device) (function string, config gpu.Config)
+	bytes     formula // least DRAM traffic: every input once, every output once
+	flops     formula // the work of the operation, however a step does it
+	reference func(d dims, in map[string][]float64) (want, scale []float64)
+	terms     func(d dims) float64 // rounding errors that add up in one result, in units of 2⁻²⁴·scale
+	counts    func(d dims) counters
+	cases     []trial
+}
+
+// operand is a tensor argument. Shape names its extents; the same name means the same extent. "*R" stands for all leading
+// extents multiplied, so that a tensor of any rank can be taken as rows.
+type operand struct {
+	name   string
+	output bool
+	dtype  gpu.DType
+	shape  []string
+	align  int // bytes that its address must be a multiple of, 0 where its elements are enough
+}
+
+// scalar is an integer argument with the range that is allowed.
+type scalar struct {
+	name        string
+	least, most int
+}
+
+// dims are extents and scalars by name.
+type dims map[string]int
+
+func (d dims) f(name string) float64 { return float64(d[name]) }
+
+// formula is a closed form over the extents, with its text.
+type formula struct {
+	text string
+	of   func(d dims) float64
+}
+
+// counters are closed forms of what a launch executes, by the names of the table in counters.go.
+type counters map[string]float64
+
+// Name is "gemv/1_naive".
+func (k *Kernel) Name() string { return k.name }
+
+// Family is the part of the name before the slash: the operation.
+func (k *Kernel) Family() string { return familyOf(k.name) }
+
+// Function is the entry's name in the PTX; where a kernel has several, for different sizes, the one for large ones.
+func (k *Kernel) Function() string { return k.function }
+
+// entry is the function and the geometry of a call.
+func (k *Kernel) entry(c *call) (string, gpu.Config) {
+	if k.choose != nil {
+		return k.choose(c.dims, c.dev)
+	}
+	return k.function, k.config(c.dims)
+}
+
+// Doc is the header of the source: what it computes, the bottleneck of the step before, the idea, and what the counters
+// should then show.
+func (k *Kernel) Doc() string {
+	var lines []string
+	for _, line := range strings.Split(k.source(), "\n") {
+		text, is := strings.CutPrefix(line, "//")
+		if !is {
+			break
+		}
+		lines = append(lines, strings.TrimPrefix(text, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// summary is the first sentence of the header without the name.
+func (k *Kernel) summary() string {
+	first, _, _ := strings.Cut(k.Doc(), "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(first, k.name+": "), ".")
+}
+
+// Source is the CUDA C++ text.
+func (k *Kernel) Source() *Code { return &Code{Language: "cpp", Text: k.source()} }
+
+// PTX is the text for one target, "sm_75" or "sm_80". It panics with a *gpu.Error when there is none for it.
+func (k *Kernel) PTX(target string) string {
+	text, ok := k.ptx(target)
+	if !ok {
+		panic(&gpu.Error{What: fmt.Sprintf("%s: no PTX for %q", k.name, target), How: "there is " + strings.Join(k.targets(), ", ") +
+			"; a device runs the highest that is not above its own"})
+	}
+	return text
+}
+
+// Targets are the architectures for which there is PTX, lowest first.
+func (k *Kernel) Targets() []string { return k.targets() }
+
+// Arguments describes what Run takes: "y f16 [N], w f16 [N, K], x f16 [K]".
+func (k *Kernel) Arguments() string {
+	var parts []string
+	for _, o := range k.operands {
+		parts = append(parts, o.name+" "+o.describe())
+	}
+	for _, s := range k.scalars {
+		parts = append(parts, s.name+" int")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (o operand) describe() string {
+	names := make([]string, len(o.shape))
+	for i, s := range o.shape {
+		names[i] = strings.TrimPrefix(s, "*")
+		if s != names[i] {
+			names[i] = "…"
+		}
+	}
+	return o.dtype.String() + " [" + strings.Join(names, ", ") + "]"
+}
+
+// Bytes is the least traffic of a call, by formula: every input read once, every output written once. It panics with a
+// *gpu.Error when Run would refuse the arguments.
+func (k *Kernel) Bytes(args ...any) perf.Figure { return k.figure(k.bytes, "B", args) }
+
+// FLOPs is the work of a call, by formula. It panics with a *gpu.Error when Run would refuse the arguments.
+func (k *Kernel) FLOPs(args ...any) perf.Figure { return k.figure(k.flops, "FLOP", args) }
+
+func (k *Kernel) figure(f formula, unit string, args []any) perf.Figure {
+	call, err := k.bind(args)
+	if err != nil {
+		panic(err)
+	}
+	return perf.Figure{Value: f.of(call.dims), Unit: unit, Tag: perf.Formula, Source: f.text}
+}
+
+// String names the kernel and its arguments.
+func (k *Kernel) String() string {
+	return fmt.Sprintf("%s(%s)\n%s", k.name, k.Arguments(), k.summary())
+}
+
+// MIMEBundle shows name, arguments and the header.
+func (k *Kernel) MIMEBundle() map[string]any {
+	return map[string]any{"text/plain": k.String() + "\n\n" + k.Doc()}
+}
+
+// Code is program text that a notebook shows highlighted.
+type Code struct {
+	Language string // as Markdown names it: "cpp"
+	Text     string
+}
+
+// String is the text.
+func (c *Code) String() string { return c.Text }
+
+// MIMEBundle is the text as fenced Markdown, which every notebook client highlights.
+func (c *Code) MIMEBundle() map[string]any {
+	return map[string]any{"text/plain": c.Text, "text/markdown": "```" + c.Language + "\n" + strings.TrimRight(c.Text, "\n") + "\n```"}
+}
+
+func familyOf(name string) string {
+	family, _, _ := strings.Cut(name, "/")
+	return family
+}

@@ -1,0 +1,138 @@
+package kernels
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"memwall/gpu"
+)
+
+// registry holds every kernel, families together and steps in order. Adding a kernel is one source and one entry.
+var registry = slices.Concat(probes, gemvs, gemms, softmaxes)
+
+// ladders are the families whose steps do the same job, from naive to fast: their name alone means the best step.
+var ladders = map[string]bool{"gemv": true, "gemm": true, "softmax": true}
+
+// Listing is a list of kernels that shows itself as a table.
+type Listing []*Kernel
+
+// List is every kernel, families together and steps in order.
+func List() Listing { return slices.Clone(registry) }
+
+// String is a line a kernel: name, arguments, what it does.
+func (l Listing) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, k := range l {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", k.name, k.Arguments(), k.summary())
+	}
+	w.Flush() // into memory: cannot fail
+	return b.String()
+}
+
+// MIMEBundle shows the table.
+func (l Listing) MIMEBundle() map[string]any { return map[string]any{"text/plain": l.String()} }
+
+// Get is the kernel of a name. It panics with a *gpu.Error that lists the nearest names when there is none. The name of a
+// family alone ("gemv") means its last step.
+func Get(name string) *Kernel {
+	k, err := lookUp(name)
+	if err != nil {
+		panic(gpu.Failed(err))
+	}
+	return k
+}
+
+// Families are the names before the slash, in the registry's order.
+func Families() []string {
+	var names []string
+	for _, k := range registry {
+		if f := k.Family(); !slices.Contains(names, f) {
+			names = append(names, f)
+		}
+	}
+	return names
+}
+
+// steps are the kernels of a family in order.
+func steps(family string) []*Kernel {
+	var found []*Kernel
+	for _, k := range registry {
+		if k.Family() == family {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
+func lookUp(name string) (*Kernel, error) {
+	for _, k := range registry {
+		if k.name == name {
+			return k, nil
+		}
+	}
+	if s := steps(name); len(s) > 0 {
+		if ladders[name] {
+			return s[len(s)-1], nil
+		}
+		return nil, &gpu.Error{What: fmt.Sprintf("kernel %q: the steps of this family do different jobs", name), How: "name one: " + strings.Join(names(s), ", ")}
+	}
+	return nil, &gpu.Error{What: fmt.Sprintf("no kernel %q", name), How: "did you mean " + nearest(name) + "? kernels.List() shows all"}
+}
+
+func names(kernels []*Kernel) []string {
+	var all []string
+	for _, k := range kernels {
+		all = append(all, k.name)
+	}
+	return all
+}
+
+// nearest lists up to three names with the fewest changed letters, of kernels and of ladders.
+func nearest(name string) string {
+	candidates := names(registry)
+	for family, is := range ladders {
+		if is {
+			candidates = append(candidates, family)
+		}
+	}
+	lower := strings.ToLower(name)
+	score := func(candidate string) int {
+		least := distance(lower, candidate)
+		if _, idea, ok := strings.Cut(candidate, "_"); ok {
+			least = min(least, 1+distance(lower, idea), 1+distance(lower, familyOf(candidate)+"/"+idea), 1+distance(lower, familyOf(candidate)+"_"+idea))
+		}
+		return least
+	}
+	slices.SortFunc(candidates, func(a, b string) int { return cmp.Or(cmp.Compare(score(a), score(b)), cmp.Compare(a, b)) })
+	best := candidates[:1]
+	for _, c := range candidates[1:3] {
+		if score(c) <= score(best[0])+1 {
+			best = append(best, c)
+		}
+	}
+	return strings.Join(best, " or ")
+}
+
+// distance is the number of letters to insert, delete or replace (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
