@@ -157,6 +157,9 @@ var echoCommands = map[string]func(c *echoCell, arg string) *Error{
 		go func() {
 			time.Sleep(50 * time.Millisecond)
 			c.out.Stream("stdout", arg)
+			if n, err := strconv.Atoi(arg); err == nil {
+				c.out.Stream("stdout", strings.Repeat("late\n", n<<20/5))
+			}
 		}()
 		return nil
 	},

@@ -37,8 +37,10 @@ type fold struct {
 	dir    string
 	count  int
 	active bool
+	ended  bool // the cell has ended: what its goroutines print is not kept for a file that may never be needed
 
 	kept    [][]byte // what the page has shown, until the fold opens and writes it to the file
+	lost    int64    // bytes at the beginning of the output that are not in the file
 	shown   int64
 	total   int64
 	lines   int64
@@ -66,7 +68,11 @@ func (f *fold) head(text []byte) []byte {
 	head := text[:n]
 	f.shown += int64(n)
 	f.tally(head)
-	f.kept = append(f.kept, append([]byte(nil), head...))
+	if f.ended {
+		f.lost += int64(n)
+	} else {
+		f.kept = append(f.kept, bytes.Clone(head))
+	}
 	return head
 }
 
@@ -150,10 +156,19 @@ func (f *fold) close() {
 	f.file, f.w = nil, nil
 }
 
+// end frees what only a running cell needs.
+func (f *fold) end() {
+	f.ended = true
+	if !f.active {
+		f.lost, f.kept = f.shown, nil
+	}
+	f.last = nil
+}
+
 // cleared makes room again after the page's output has been removed.
 func (f *fold) cleared() {
 	if !f.active {
-		f.shown, f.total, f.lines, f.kept = 0, 0, 0, nil
+		f.shown, f.total, f.lines, f.lost, f.kept = 0, 0, 0, 0, nil
 	}
 }
 
@@ -182,12 +197,18 @@ func (f *fold) displayID(session string) string {
 func (f *fold) bundle(running bool) map[string]any {
 	var b strings.Builder
 	fmt.Fprintf(&b, "⋯ output folded after %s: ", amount(f.shown, "byte"))
-	if running {
-		fmt.Fprintf(&b, "%s, %s so far; the end is shown when the cell ends", amount(f.total, "byte"), amount(f.lines, "line"))
-	} else {
-		fmt.Fprintf(&b, "%s, %s in all; the end follows", amount(f.total, "byte"), amount(f.lines, "line"))
+	fmt.Fprintf(&b, "%s, %s ", amount(f.total, "byte"), amount(f.lines, "line"))
+	switch {
+	case running:
+		b.WriteString("so far; the end is shown when the cell ends")
+	case f.ended:
+		b.WriteString("so far, printed after the cell has ended too")
+	default:
+		b.WriteString("in all; the end follows")
 	}
 	switch {
+	case f.failure == nil && f.lost > 0:
+		fmt.Fprintf(&b, "\n⋯ all but its first %s is in %s", amount(f.lost, "byte"), f.path)
 	case f.failure == nil:
 		fmt.Fprintf(&b, "\n⋯ all of it is in %s", f.path)
 	case f.failure == errFileLimit:

@@ -156,6 +156,8 @@ func (o *output) end() {
 		o.report(noticeAgain)
 		o.publishStream("stdout", o.fold.tail())
 	}
+	o.fold.end()
+	o.text = nil
 }
 
 // Display implements Output.

@@ -56,6 +56,29 @@ func TestLateOutput(t *testing.T) {
 	}
 }
 
+// TestLateFold: a goroutine that prints more than a page can show after its cell has ended.
+func TestLateFold(t *testing.T) {
+	_, conn := serveEcho(t)
+	c := connect(t, conn)
+	run := mustRun(t, c, "0123456789\nlater 17", "ok")
+	shown := len(run.Text("stdout"))
+	for {
+		m, err := c.Await(limit(t, 5*time.Second), client.IOPub, run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Type() == "stream" {
+			shown += len(m.Fields()["text"].(string))
+			continue
+		}
+		want := regexp.MustCompile(`^⋯ output folded after 16,777,216 bytes: [\d,]+ bytes, [\d,]+ lines so far, printed after the cell has ended too\n⋯ all but its first 16,777,216 bytes is in \S+$`)
+		if notice := m.Fields()["data"].(map[string]any)["text/plain"].(string); !want.MatchString(notice) || shown != foldLimit {
+			t.Errorf("%d bytes shown, notice %q", shown, notice)
+		}
+		return
+	}
+}
+
 // TestLongOutput: 16 MiB are shown as they are; beyond that the head, a notice with the count, and the tail are shown, and
 // a file has everything.
 func TestLongOutput(t *testing.T) {

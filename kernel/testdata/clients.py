@@ -2,7 +2,6 @@
 
 import time
 
-
 import zmq
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager
