@@ -1,0 +1,337 @@
+package vgpu
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/perf"
+)
+
+// Caches. Each CTA leaves a trace of the lines it touched. Traces are replayed in the grid's order: CTA i runs on SM
+// i mod SMs; the CTAs that are resident together (a wave, as many as SMs, shared memory, registers and threads allow)
+// take turns of a few lines. Loads look at the L1 of their SM first; what misses there, stores and atomics go to one
+// L2, which writes back. Lines have 128 bytes in sectors of 32, and only sectors that are asked for are fetched.
+const (
+	turn        = 8       // lines of a CTA's trace before the next CTA's turn
+	maxWave     = 4 << 20 // trace entries of a wave; a longer one is replayed in parts
+	l1Ways      = 4
+	l2Ways      = 16
+	tracesAhead = 64 // CTAs that workers may be ahead of the replay
+)
+
+// cache is a set-associative cache of sectored lines with least-recently-used replacement. A tag carries the epoch it
+// was written in, so that emptying the cache costs nothing.
+type cache struct {
+	sets  uint64
+	ways  int
+	tags  []uint64 // epoch<<40 | line+1
+	valid []uint8
+	dirty []uint8
+}
+
+func newCache(bytes, ways int) cache {
+	sets := max(bytes/128/ways, 1)
+	return cache{sets: uint64(sets), ways: ways, tags: make([]uint64, sets*ways), valid: make([]uint8, sets*ways), dirty: make([]uint8, sets*ways)}
+}
+
+// lookup finds a line's place and moves it to the front of its set; a new line takes the place of the last one, whose
+// dirty sectors it returns.
+func (c *cache) lookup(set int, tag uint64) (place int, found bool, evicted uint8) {
+	base := set * c.ways
+	tags := c.tags[base : base+c.ways]
+	if tags[0] == tag {
+		return base, true, 0
+	}
+	k := 1
+	for k < len(tags) && tags[k] != tag {
+		k++
+	}
+	found = k < len(tags)
+	if !found {
+		k--
+		evicted = c.dirty[base+k]
+		if tags[k]>>40 != tag>>40 {
+			evicted = 0
+		}
+	}
+	v, d := c.valid[base+k], c.dirty[base+k]
+	copy(tags[1:k+1], tags[:k])
+	copy(c.valid[base+1:base+k+1], c.valid[base:base+k])
+	copy(c.dirty[base+1:base+k+1], c.dirty[base:base+k])
+	tags[0] = tag
+	if found {
+		c.valid[base], c.dirty[base] = v, d
+	} else {
+		c.valid[base], c.dirty[base] = 0, 0
+	}
+	return base, found, evicted
+}
+
+// replay is the caches of a device while traces go through them.
+type replay struct {
+	sms       int
+	l1        []cache
+	l1Bytes   int
+	l2        cache
+	epoch     uint64 // of L1, and of L2 too where the launch begins cold
+	l2Epoch   uint64
+	counts    perf.CacheCounts
+	dirtyNow  uint64
+	touched   distinct
+	resident  int
+	wave      [][]uint64
+	waveSize  int
+	waveStart uint64
+
+	mu       sync.Mutex
+	ready    sync.Cond
+	next     uint64
+	pending  map[uint64][]uint64
+	spare    [][]uint64
+	busy     bool
+	executed uint64
+}
+
+// replayFor prepares the device's caches for a launch.
+func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *replay {
+	p := &d.properties
+	resident := d.residentCTAs(f, l)
+	shared := f.program.shared + l.Shared
+	l1 := max(d.profile.L1Bytes-d.carveOut(shared, resident), 8<<10)
+	r := d.replay
+	if r == nil {
+		r = &replay{sms: max(p.SMs, 1), l2: newCache(d.profile.L2Bytes, l2Ways), pending: map[uint64][]uint64{}}
+		r.ready.L = &r.mu
+		d.replay = r
+	}
+	if r.l1Bytes != l1 || r.l1 == nil {
+		r.l1 = make([]cache, r.sms)
+		r.l1Bytes = l1
+	}
+	r.epoch++
+	if !l.Warm {
+		r.l2Epoch = r.epoch
+	}
+	r.counts, r.dirtyNow, r.next, r.waveSize, r.waveStart, r.executed = perf.CacheCounts{}, 0, 0, 0, 0, executed
+	r.wave = r.wave[:0]
+	clear(r.pending)
+	r.resident = r.sms * resident
+	r.touched.reset()
+	return r
+}
+
+// residentCTAs is how many CTAs of a launch fit an SM at once.
+func (d *Device) residentCTAs(f *function, l *driver.Launch) int {
+	p := &d.properties
+	warps := (int(l.CTA.Count()) + warpSize - 1) / warpSize
+	most := map[int]int{75: 32, 86: 48, 87: 48, 89: 48, 120: 48, 121: 48}[10*p.ComputeMajor+p.ComputeMinor]
+	if most == 0 {
+		most = 64
+	}
+	n := min(most/warps, 32)
+	if r := alignUp(warpSize*max(f.attributes.Registers, 16), 256) * alignUp(warps, 4); r > 0 {
+		n = min(n, p.RegistersPerSM/r)
+	}
+	if s := f.program.shared + l.Shared; s > 0 {
+		n = min(n, p.SharedPerSM/(s+1024))
+	}
+	return max(n, 1)
+}
+
+// carveOut is the part of an SM's unified memory that holds the resident CTAs' shared memory: the smallest that the
+// hardware offers.
+func (d *Device) carveOut(shared, resident int) int {
+	need := 0
+	if shared > 0 {
+		need = (shared + 1024) * resident
+	}
+	for _, kib := range []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228} {
+		if kib<<10 >= need {
+			return min(kib<<10, d.properties.SharedPerSM)
+		}
+	}
+	return d.properties.SharedPerSM
+}
+
+// submit hands the trace of the i-th executed CTA over and gives the worker an empty one. A worker that is too far
+// ahead waits; false means that the launch stopped.
+func (r *replay) submit(i uint64, k *worker, stop *atomic.Bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i >= r.next+tracesAhead && !stop.Load() {
+		r.ready.Wait()
+	}
+	if stop.Load() {
+		r.ready.Broadcast()
+		return false
+	}
+	r.pending[i] = k.trace
+	k.trace = nil
+	if n := len(r.spare); n > 0 {
+		k.trace, r.spare = r.spare[n-1], r.spare[:n-1]
+	}
+	if r.busy {
+		return true
+	}
+	// This worker replays what is complete, in order, without the lock.
+	r.busy = true
+	for {
+		t, ok := r.pending[r.next]
+		if !ok {
+			break
+		}
+		delete(r.pending, r.next)
+		r.mu.Unlock()
+		r.add(t)
+		r.mu.Lock()
+		r.next++
+		r.ready.Broadcast()
+	}
+	r.busy = false
+	return true
+}
+
+// add puts a trace into the current wave and replays the wave when it is full.
+func (r *replay) add(t []uint64) {
+	r.wave = append(r.wave, t)
+	r.waveSize += len(t)
+	if len(r.wave) >= r.resident || r.waveSize > maxWave {
+		r.replayWave()
+	}
+}
+
+func (r *replay) replayWave() {
+	at := make([]int, len(r.wave))
+	for left := len(r.wave); left > 0; {
+		left = 0
+		for c, t := range r.wave {
+			from := at[c]
+			if from >= len(t) {
+				continue
+			}
+			to := min(from+turn, len(t))
+			sm := int((r.waveStart + uint64(c)) % uint64(r.sms))
+			for _, entry := range t[from:to] {
+				r.access(sm, entry)
+			}
+			at[c] = to
+			if to < len(t) {
+				left++
+			}
+		}
+	}
+	r.mu.Lock()
+	for _, t := range r.wave {
+		if len(r.spare) < 16 && cap(t) <= 1<<20 {
+			r.spare = append(r.spare, t[:0])
+		}
+	}
+	r.mu.Unlock()
+	r.waveStart += uint64(len(r.wave))
+	r.wave, r.waveSize = r.wave[:0], 0
+}
+
+// access takes one line of a trace through L1 and L2.
+func (r *replay) access(sm int, entry uint64) {
+	line, sectors := entry>>entryShift, uint8(entry&15)
+	write := entry&entryWrite != 0
+	r.touched.mark(line, sectors, write, entry&entryAtomic != 0)
+	if entry&entryBypass == 0 {
+		c := &r.l1[sm]
+		if c.tags == nil {
+			*c = newCache(r.l1Bytes, l1Ways)
+		}
+		place, _, _ := c.lookup(int((line^line>>7)%c.sets), r.epoch<<40|(line+1))
+		r.counts.L1Lookups += uint64(bits.OnesCount8(sectors))
+		hit := sectors & c.valid[place]
+		c.valid[place] |= sectors
+		r.counts.L1Hits += uint64(bits.OnesCount8(hit))
+		if sectors &^= hit; sectors == 0 {
+			return
+		}
+	}
+	c := &r.l2
+	place, _, evicted := c.lookup(int((line^line>>13^line>>23)%c.sets), r.l2Epoch<<40|(line+1))
+	n := uint64(bits.OnesCount8(evicted))
+	r.counts.DRAMWriteSectors += n
+	r.dirtyNow -= n
+	r.counts.L2Lookups += uint64(bits.OnesCount8(sectors))
+	miss := sectors &^ c.valid[place]
+	c.valid[place] |= sectors
+	if write {
+		// A write hits by allocating (hardware.md: vector add reads 33 %); an atomic needs the old value.
+		if entry&entryAtomic != 0 {
+			r.counts.DRAMReadSectors += uint64(bits.OnesCount8(miss))
+			r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
+		} else {
+			r.counts.L2Hits += uint64(bits.OnesCount8(sectors))
+		}
+		r.dirtyNow += uint64(bits.OnesCount8(sectors &^ c.dirty[place]))
+		c.dirty[place] |= sectors
+		return
+	}
+	r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
+	r.counts.DRAMReadSectors += uint64(bits.OnesCount8(miss))
+}
+
+// finish replays what is left and gives the counts. What is dirty at the end is written back and counted.
+func (r *replay) finish(complete bool) perf.CacheCounts {
+	if !complete {
+		r.wave, r.waveSize = r.wave[:0], 0
+		r.l2Epoch = r.epoch // nothing of a broken launch stays
+		return perf.CacheCounts{}
+	}
+	if len(r.wave) > 0 {
+		r.replayWave()
+	}
+	if r.dirtyNow > 0 {
+		r.counts.DRAMWriteSectors += r.dirtyNow
+		r.dirtyNow = 0
+		clear(r.l2.dirty)
+	}
+	r.counts.DistinctRead, r.counts.DistinctWritten = r.touched.read, r.touched.written
+	r.touched.reset()
+	return r.counts
+}
+
+// distinct counts the sectors that were read and written at least once, with two bits a sector in pages.
+type distinct struct {
+	pages         map[uint64]*distinctPage
+	last          uint64
+	page          *distinctPage
+	read, written uint64
+}
+
+const distinctLines = 512 // lines of a page
+
+// distinctPage holds a byte a line: read sectors below, written ones above.
+type distinctPage [distinctLines]uint8
+
+func (d *distinct) reset() {
+	d.pages, d.page, d.last, d.read, d.written = map[uint64]*distinctPage{}, nil, 0, 0, 0
+}
+
+func (d *distinct) mark(line uint64, sectors uint8, write, atomic bool) {
+	at := line / distinctLines
+	if d.page == nil || at != d.last {
+		p := d.pages[at]
+		if p == nil {
+			p = new(distinctPage)
+			d.pages[at] = p
+		}
+		d.page, d.last = p, at
+	}
+	seen := &d.page[line%distinctLines]
+	if !write || atomic {
+		fresh := sectors &^ *seen & 15
+		d.read += uint64(bits.OnesCount8(fresh))
+		*seen |= fresh
+	}
+	if write {
+		fresh := sectors << 4 &^ *seen
+		d.written += uint64(bits.OnesCount8(fresh))
+		*seen |= fresh
+	}
+}

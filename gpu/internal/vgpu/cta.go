@@ -1,0 +1,345 @@
+package vgpu
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/ptx"
+)
+
+const maxBarriers = 16
+
+// barrierState is one named barrier of a CTA.
+type barrierState struct {
+	arrived uint32 // threads that arrived without waiting
+	popc    uint32
+	all     bool
+	any     bool
+	begun   bool
+}
+
+// worker executes CTAs, one after another; it owns register files, shared memory and counters.
+type worker struct {
+	p           *program
+	run         *launchRun
+	memory      unsafe.Pointer
+	allocations []*allocation
+	args        []byte
+	shared      []byte
+	count       bool
+	fuel        int
+	executed    uint64 // blocks before the last refuel
+	warps       []warp
+	barriers    [maxBarriers]barrierState
+	cta         [3]uint32
+	address     [32]uint64
+	address2    [32]uint64
+
+	blocks  []blockCounts
+	guarded []guardCounts
+	sites   []site
+	trace   []uint64
+	rounds  uint64 // most dependent global loads of a warp
+
+	files []byte // register files
+	local []byte
+	grid  driver.Dim3
+	dim   driver.Dim3
+	dyn   int
+}
+
+type guardCounts struct{ warps, active, lanes uint64 }
+
+// newWorker prepares register files for CTAs of a shape; constants and what depends on the shape alone is filled once.
+func newWorker(p *program, grid, dim driver.Dim3, dynamic int) *worker {
+	threads := int(dim.Count())
+	n := (threads + warpSize - 1) / warpSize
+	k := &worker{p: p, grid: grid, dim: dim, dyn: dynamic}
+	size := alignUp(p.fileBytes, 256)
+	k.files = make([]byte, n*size+128)
+	base := alignUp(int(uintptr(unsafe.Pointer(&k.files[0]))&127), 128) - int(uintptr(unsafe.Pointer(&k.files[0]))&127)
+	k.local = make([]byte, n*warpSize*p.local)
+	k.shared = make([]byte, alignUp(p.dynamicAt+dynamic, 16)+16)[:max(p.shared, p.dynamicAt+dynamic)]
+	k.warps = make([]warp, n)
+	preds := make([]uint32, n*p.preds)
+	for i := range k.warps {
+		w := &k.warps[i]
+		w.w, w.id = k, i
+		w.base = unsafe.Pointer(&k.files[base+i*size])
+		w.pred = preds[i*p.preds : (i+1)*p.preds : (i+1)*p.preds]
+		w.local = k.local[i*warpSize*p.local : (i+1)*warpSize*p.local]
+		w.stack = make([]split, 0, 8)
+		for _, c := range p.constants {
+			if c.wide {
+				fill(w.u64(c.at), c.bits)
+			} else {
+				fill(w.u32(c.at), uint32(c.bits))
+			}
+		}
+		for _, s := range p.specials {
+			k.fillSpecial(w, s)
+		}
+	}
+	k.blocks = make([]blockCounts, len(p.blocks))
+	k.guarded = make([]guardCounts, len(p.infos))
+	k.sites = make([]site, p.patterns)
+	return k
+}
+
+func fill[T uint32 | uint64](d *[32]T, v T) {
+	for i := range d {
+		d[i] = v
+	}
+}
+
+// fillSpecial writes a special register that is the same for every CTA.
+func (k *worker) fillSpecial(w *warp, s specialSlot) {
+	if s.special.Wide() {
+		fill(w.u64(s.at), 0)
+		return
+	}
+	d := w.u32(s.at)
+	for lane := range d {
+		t := uint32(w.id*warpSize + lane)
+		one := uint32(1) << lane
+		d[lane] = 0
+		switch s.special {
+		case ptx.TidX:
+			d[lane] = t % k.dim.X
+		case ptx.TidY:
+			d[lane] = t / k.dim.X % k.dim.Y
+		case ptx.TidZ:
+			d[lane] = t / k.dim.X / k.dim.Y
+		case ptx.NtidX:
+			d[lane] = k.dim.X
+		case ptx.NtidY:
+			d[lane] = k.dim.Y
+		case ptx.NtidZ:
+			d[lane] = k.dim.Z
+		case ptx.NctaidX, ptx.NclusterIDX:
+			d[lane] = k.grid.X
+		case ptx.NctaidY, ptx.NclusterIDY:
+			d[lane] = k.grid.Y
+		case ptx.NctaidZ, ptx.NclusterIDZ:
+			d[lane] = k.grid.Z
+		case ptx.ClusterNctaidX, ptx.ClusterNctaidY, ptx.ClusterNctaidZ, ptx.ClusterNctarank:
+			d[lane] = 1
+		case ptx.LaneID:
+			d[lane] = uint32(lane)
+		case ptx.WarpID:
+			d[lane] = uint32(w.id)
+		case ptx.NwarpID:
+			d[lane] = uint32(len(k.warps))
+		case ptx.NSMID:
+			d[lane] = 1 << 20 // set by begin, which knows the profile
+		case ptx.LanemaskEq:
+			d[lane] = one
+		case ptx.LanemaskLt:
+			d[lane] = one - 1
+		case ptx.LanemaskLe:
+			d[lane] = one | (one - 1)
+		case ptx.LanemaskGt:
+			d[lane] = ^(one | (one - 1))
+		case ptx.LanemaskGe:
+			d[lane] = ^(one - 1)
+		case ptx.DynamicSharedSize:
+			d[lane] = uint32(k.dyn)
+		case ptx.TotalSharedSize:
+			d[lane] = uint32(len(k.shared))
+		}
+	}
+}
+
+// begin prepares the worker for a launch.
+func (k *worker) begin(r *launchRun) {
+	k.run, k.memory, k.allocations, k.args, k.count = r, r.memory.host, r.allocations, r.args, r.count
+	k.fuel, k.executed, k.rounds = fuelBlocks, 0, 0
+	clear(k.blocks)
+	clear(k.guarded)
+	for i := range k.sites {
+		s := &k.sites[i]
+		s.low, s.high, s.alloc = 1, 0, nil
+		s.global, s.local, s.shared = globalCounts{}, globalCounts{}, sharedCounts{}
+	}
+	for i := range k.warps {
+		for _, s := range k.p.specials {
+			if s.special == ptx.NSMID {
+				fill(k.warps[i].u32(s.at), uint32(r.sms))
+			}
+		}
+	}
+}
+
+// execute runs one CTA.
+func (k *worker) execute(index uint64, sm int) {
+	k.cta = [3]uint32{uint32(index % uint64(k.grid.X)), uint32(index / uint64(k.grid.X) % uint64(k.grid.Y)), uint32(index / uint64(k.grid.X) / uint64(k.grid.Y))}
+	threads := int(k.dim.Count())
+	clear(k.shared)
+	clear(k.local)
+	k.barriers = [maxBarriers]barrierState{}
+	for i := range k.warps {
+		w := &k.warps[i]
+		w.live = allLanes
+		if left := threads - i*warpSize; left < warpSize {
+			w.live = 1<<left - 1
+		}
+		w.state, w.rounds = running, 0
+		w.stack = append(w.stack[:0], split{block: 0, join: -1, mask: w.live})
+		w.async.reset()
+		for _, r := range k.p.slots.zero {
+			k.zero(w, r)
+		}
+		for _, s := range k.p.perCTA {
+			v := uint32(sm)
+			switch s.special {
+			case ptx.CtaidX, ptx.ClusterIDX:
+				v = k.cta[0]
+			case ptx.CtaidY, ptx.ClusterIDY:
+				v = k.cta[1]
+			case ptx.CtaidZ, ptx.ClusterIDZ:
+				v = k.cta[2]
+			}
+			fill(w.u32(s.at), v)
+		}
+	}
+	for {
+		waiting := 0
+		for i := range k.warps {
+			w := &k.warps[i]
+			if w.state == running {
+				w.run()
+			}
+			if w.state == atBarrier {
+				waiting++
+			}
+		}
+		if waiting == 0 {
+			return
+		}
+		if !k.releaseBarriers() {
+			k.deadlock()
+		}
+	}
+}
+
+func (k *worker) zero(w *warp, r int32) {
+	at := k.p.slots.at[r]
+	switch {
+	case isPredicate(&k.p.f.Registers[r]):
+		w.pred[at] = 0
+	case k.p.slots.wide[r]:
+		fill(w.u64(at), 0)
+	default:
+		fill(w.u32(at), 0)
+	}
+}
+
+// releaseBarriers lets the warps go whose barrier is complete; it reports whether there were any.
+func (k *worker) releaseBarriers() bool {
+	released := false
+	for number := range uint32(maxBarriers) {
+		var waiting, threads, want uint32
+		alive := 0
+		for i := range k.warps {
+			w := &k.warps[i]
+			if w.state != finished {
+				alive++
+			}
+			if w.state == atBarrier && w.wait.number == number {
+				waiting++
+				threads += warpSize
+				want = max(want, w.wait.threads)
+			}
+		}
+		s := &k.barriers[number]
+		if waiting == 0 || want == 0 && int(waiting) < alive || want > 0 && threads+s.arrived < want {
+			continue
+		}
+		released = true
+		for i := range k.warps {
+			w := &k.warps[i]
+			if w.state == atBarrier && w.wait.number == number {
+				k.reduced(w, s)
+				w.resume()
+			}
+		}
+		*s = barrierState{}
+	}
+	return released
+}
+
+// arriveOnly is bar.arrive.
+func (k *worker) arriveOnly(w *warp, wait *barrierWait) { k.barriers[wait.number].arrived += warpSize }
+
+// contribute adds the lanes' predicates to a bar.red.
+func (k *worker) contribute(w *warp, wait *barrierWait, m uint32) {
+	s := &k.barriers[wait.number]
+	if !s.begun {
+		s.begun, s.all = true, true
+	}
+	yes := (w.pred[wait.end.reduce.p] ^ wait.end.reduce.not) & m
+	s.popc += uint32(popcount(yes))
+	s.all = s.all && yes == m
+	s.any = s.any || yes != 0
+}
+
+// reduced writes the result of a bar.red.
+func (k *worker) reduced(w *warp, s *barrierState) {
+	r := &w.wait.end.reduce
+	var all uint32
+	switch r.op {
+	case 0:
+		return
+	case 3:
+		fill(w.u32(r.d), s.popc)
+		return
+	case 1:
+		all = uint32(-b2i(s.all))
+	case 2:
+		all = uint32(-b2i(s.any))
+	}
+	w.pred[r.d] = w.pred[r.d]&^w.live | all&w.live
+}
+
+// deadlock stops a launch whose warps wait for each other.
+func (k *worker) deadlock() {
+	var first *warp
+	var parts []string
+	done := 0
+	for i := range k.warps {
+		w := &k.warps[i]
+		if w.state == finished {
+			done++
+			continue
+		}
+		if first == nil {
+			first = w
+		}
+		if len(parts) < 4 {
+			parts = append(parts, fmt.Sprintf("warp %d at barrier %d, line %d", w.id, w.wait.number, k.p.f.Body[w.wait.end.id].Line))
+		} else if len(parts) == 4 {
+			parts = append(parts, "…")
+		}
+	}
+	detail := "every warp waits: " + strings.Join(parts, "; ")
+	if done > 0 {
+		detail += fmt.Sprintf("; %d finished", done)
+	}
+	k.stop(first, first.wait.end.id, int(lowest(first.live)), &driver.Fault{Kind: driver.Deadlock, Detail: detail})
+}
+
+// clock is a counter that grows with what the worker executes: four cycles a block and a bit.
+func (k *worker) clock() uint64 {
+	return (k.executed+uint64(fuelBlocks-k.fuel))*16 + 1000
+}
+
+// refuel looks whether the launch was cancelled.
+func (k *worker) refuel(w *warp, at int32) {
+	k.executed += fuelBlocks
+	k.fuel = fuelBlocks
+	if cause := k.run.cancelled(); cause != nil {
+		k.stop(w, k.p.blocks[at].from, int(lowest(w.stack[len(w.stack)-1].mask)), cause)
+	}
+}

@@ -1,0 +1,281 @@
+package vgpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/perf"
+)
+
+var errClosed = errors.New("virtual GPU: the device is closed")
+
+// Device is a virtual GPU with the limits, caches and memory of a profile.
+type Device struct {
+	profile    *perf.Profile
+	properties driver.Properties
+	memory     *memory
+
+	exec     sync.Mutex   // one launch at a time
+	hold     sync.RWMutex // launches hold it for reading, what must not happen during one for writing
+	closed   atomic.Bool
+	launches uint64
+	replay   *replay // caches of the launch before
+
+	mu     sync.Mutex
+	sticky error // of a launch that nobody waited for
+}
+
+// Open gives the virtual GPU of a profile.
+func Open(profile *perf.Profile) (driver.Device, error) {
+	if profile == nil {
+		return nil, errors.New("virtual GPU: no profile")
+	}
+	m, err := newMemory(profile.MemoryBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &Device{profile: profile, properties: propertiesOf(profile), memory: m}, nil
+}
+
+// sharedLimits are the bytes of shared memory that an SM has and that one CTA can opt in to, by compute capability
+// (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+func sharedLimits(major, minor int) (sm, cta int) {
+	switch 10*major + minor {
+	case 70:
+		return 96 << 10, 96 << 10
+	case 75:
+		return 64 << 10, 64 << 10
+	case 80, 87:
+		return 164 << 10, 163 << 10
+	case 86, 89, 120, 121:
+		return 100 << 10, 99 << 10
+	}
+	return 228 << 10, 227 << 10
+}
+
+func propertiesOf(p *perf.Profile) driver.Properties {
+	sm, cta := sharedLimits(p.Major, p.Minor)
+	return driver.Properties{
+		Name: "virtual:" + p.Name, Model: p.Model, Virtual: true, ComputeMajor: p.Major, ComputeMinor: p.Minor,
+		SMs: p.SMs, WarpSize: warpSize, MaxThreadsPerCTA: 1024, MaxCTADim: driver.Dim3{X: 1024, Y: 1024, Z: 64},
+		MaxGridDim: driver.Dim3{X: 1<<31 - 1, Y: 65535, Z: 65535}, SharedPerCTA: 48 << 10, SharedPerCTAOptin: cta, SharedPerSM: sm,
+		RegistersPerSM: 65536, L2Bytes: p.L2Bytes, ClockHz: p.BoostHz, MemoryBytes: p.MemoryBytes,
+	}
+}
+
+// Properties are the profile's.
+func (d *Device) Properties() driver.Properties { return d.properties }
+
+// Profile is the one the device was opened with.
+func (d *Device) Profile() *perf.Profile { return d.profile }
+
+// Capability says why an optional operation does not work, or nothing.
+func (d *Device) Capability(c driver.Capability) string {
+	switch c {
+	case driver.LargeShared, driver.Sampling, driver.Counting:
+		return ""
+	case driver.Clusters:
+		return "not yet: the virtual GPU runs CTAs without clusters"
+	case driver.Cooperative:
+		return "not yet: the virtual GPU runs one CTA after another, so that a grid cannot wait for itself"
+	case driver.Graphs:
+		return "not yet: the virtual GPU records no graphs; launches run as they come"
+	case driver.Sanitizer:
+		return "not yet: the virtual GPU checks bounds and alignment of every access, not races"
+	}
+	return fmt.Sprintf("the virtual GPU does not know %q", string(c))
+}
+
+// Alloc gives zeroed device memory.
+func (d *Device) Alloc(bytes int64) (driver.Address, error) {
+	a, err := d.memory.alloc(bytes, "")
+	if err != nil {
+		return 0, err
+	}
+	return driver.Address(a.low), nil
+}
+
+// Free gives an allocation back, after a launch that is running.
+func (d *Device) Free(a driver.Address) error {
+	d.hold.Lock()
+	defer d.hold.Unlock()
+	return d.memory.free(uint64(a), true)
+}
+
+// MemoryInfo counts what Alloc and modules hold.
+func (d *Device) MemoryInfo() (free, total int64) {
+	d.memory.mu.Lock()
+	defer d.memory.mu.Unlock()
+	return d.memory.total - d.memory.used, d.memory.total
+}
+
+// CopyIn copies from the host. Bytes written this way count as complete again after a sampled launch.
+func (d *Device) CopyIn(dst driver.Address, src []byte, s driver.Stream) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.exec.Unlock()
+	b, a, err := d.memory.bytes(dst, int64(len(src)), "copy to")
+	if err != nil {
+		return err
+	}
+	copy(b, src)
+	if a != nil && len(src) == int(a.high-a.low) {
+		a.incomplete.Store(0)
+	}
+	return nil
+}
+
+// CopyOut copies to the host. What a sampled launch wrote is incomplete, and reading it is an error.
+func (d *Device) CopyOut(dst []byte, src driver.Address, s driver.Stream) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.exec.Unlock()
+	b, a, err := d.memory.bytes(src, int64(len(dst)), "copy from")
+	if err != nil {
+		return err
+	}
+	if err := complete(a); err != nil {
+		return err
+	}
+	copy(dst, b)
+	return nil
+}
+
+func complete(a *allocation) error {
+	if a == nil {
+		return nil
+	}
+	if k := a.incomplete.Load(); k > 1 {
+		return &Incomplete{Step: int(k), Allocation: a.String()}
+	}
+	return nil
+}
+
+// Incomplete is the error of reading what a sampled launch wrote.
+type Incomplete struct {
+	Step       int
+	Allocation string
+}
+
+func (e *Incomplete) Error() string {
+	return fmt.Sprintf("virtual GPU: incomplete output: %s was written by a sampled launch that executed 1 of %d CTAs\nlaunch again without sampling to read it", e.Allocation, e.Step)
+}
+
+// Copy copies inside the device; the ranges may overlap.
+func (d *Device) Copy(dst, src driver.Address, bytes int64, s driver.Stream) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.exec.Unlock()
+	from, a, err := d.memory.bytes(src, bytes, "copy from")
+	if err != nil {
+		return err
+	}
+	to, b, err := d.memory.bytes(dst, bytes, "copy to")
+	if err != nil {
+		return err
+	}
+	copy(to, from)
+	if a != nil && b != nil && a != b && (a.incomplete.Load() > 1 || bytes == int64(b.high-b.low)) {
+		b.incomplete.Store(a.incomplete.Load())
+	}
+	return nil
+}
+
+// Fill writes count copies of a pattern of 1, 2, 4 or 8 bytes.
+func (d *Device) Fill(dst driver.Address, pattern []byte, count int64, s driver.Stream) error {
+	n := int64(len(pattern))
+	if n != 1 && n != 2 && n != 4 && n != 8 {
+		return fmt.Errorf("virtual GPU: fill with a pattern of %d B: it must have 1, 2, 4 or 8", n)
+	}
+	if count < 0 || count > 1<<56/n {
+		return fmt.Errorf("virtual GPU: fill with %d copies", count)
+	}
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.exec.Unlock()
+	b, a, err := d.memory.bytes(dst, count*n, "fill of")
+	if err != nil {
+		return err
+	}
+	for filled := copy(b, pattern); filled > 0 && filled < len(b); {
+		filled += copy(b[filled:], b[:filled])
+	}
+	if a != nil && len(b) == int(a.high-a.low) {
+		a.incomplete.Store(0)
+	}
+	return nil
+}
+
+// enter begins a call that must come after the launches before it; the caller unlocks exec.
+func (d *Device) enter() error {
+	if err := d.pending(); err != nil {
+		return err
+	}
+	d.exec.Lock()
+	if d.closed.Load() {
+		d.exec.Unlock()
+		return errClosed
+	}
+	return nil
+}
+
+// keep holds the error of a launch that nobody waited for; pending gives it once.
+func (d *Device) keep(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sticky == nil {
+		d.sticky = err
+	}
+}
+
+func (d *Device) pending() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.sticky
+	d.sticky = nil
+	return err
+}
+
+// Synchronize gives the error of an earlier launch that nobody waited for.
+func (d *Device) Synchronize(ctx context.Context) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	d.exec.Unlock()
+	return ctx.Err()
+}
+
+// LaunchGraph is not supported yet.
+func (d *Device) LaunchGraph(ctx context.Context, g driver.Graph, s driver.Stream) error {
+	return errors.New("virtual GPU: " + d.Capability(driver.Graphs))
+}
+
+// BeginCapture is not supported yet.
+func (d *Device) BeginCapture(s driver.Stream) error {
+	return errors.New("virtual GPU: " + d.Capability(driver.Graphs))
+}
+
+// EndCapture is not supported yet.
+func (d *Device) EndCapture(s driver.Stream) (driver.Graph, error) {
+	return nil, errors.New("virtual GPU: " + d.Capability(driver.Graphs))
+}
+
+// Close gives the memory back; later calls fail.
+func (d *Device) Close() error {
+	d.exec.Lock()
+	defer d.exec.Unlock()
+	d.hold.Lock()
+	defer d.hold.Unlock()
+	if !d.closed.Swap(true) {
+		d.memory.close()
+	}
+	return nil
+}

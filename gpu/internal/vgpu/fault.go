@@ -1,0 +1,70 @@
+package vgpu
+
+import (
+	"path/filepath"
+	"strings"
+
+	"memwall/gpu/internal/driver"
+)
+
+// stopped is what a worker panics with to leave a launch; launch recovers it.
+type stopped struct{ fault *driver.Fault }
+
+// fault stops the launch at an instruction.
+func (w *warp) fault(in *inst, lane int, f *driver.Fault) { w.w.stop(w, in.id, lane, f) }
+
+// stop fills in where the launch stopped and leaves it.
+func (k *worker) stop(w *warp, id int32, lane int, f *driver.Fault) {
+	p := k.p
+	f.Device, f.Module, f.Function = "virtual GPU", p.module.Name, p.f.Name
+	if int(id) < len(p.f.Body) && id >= 0 {
+		in := &p.f.Body[id]
+		f.PTXLine, f.Instruction = in.Line, in.Spelling
+		if in.Source.File != 0 {
+			f.File, f.SourceLine = filepath.ToSlash(p.module.Files[in.Source.File]), in.Source.Line
+			f.SourceText = k.run.sourceLine(f.File, f.SourceLine)
+		}
+	}
+	f.CTA, f.Warp, f.Lane = k.cta, w.id, lane
+	panic(stopped{f})
+}
+
+func (w *warp) misaligned(in *inst, lane int, address, size uint64, space string) {
+	f := &driver.Fault{Kind: driver.Misaligned, Space: space, Address: address, Bytes: int(size)}
+	if space == "global" {
+		f.Allocation = w.w.run.memory.describeLocked(address)
+	}
+	w.fault(in, lane, f)
+}
+
+func (w *warp) outOfBounds(in *inst, lane int, address, size uint64) {
+	w.fault(in, lane, &driver.Fault{Kind: driver.OutOfBounds, Space: "global", Address: address, Bytes: int(size), Allocation: w.w.run.memory.describeAccess(address, size)})
+}
+
+func (w *warp) sharedOutOfBounds(in *inst, lane int, address, size uint64) {
+	w.fault(in, lane, &driver.Fault{Kind: driver.OutOfBounds, Space: "shared", Address: address, Bytes: int(size), Allocation: "CTA has " + strings.ReplaceAll(byteCount(uint64(len(w.w.shared))), ",", "")})
+}
+
+// describeAccess says where an access lies that no allocation holds whole.
+func (m *memory) describeAccess(address, size uint64) string {
+	if a := m.find(address); a != nil && address+size > a.high {
+		return "its last " + byteCount(address+size-a.high) + " lie past the end of " + a.String()
+	}
+	return m.describeLocked(address)
+}
+
+// sourceLine is a line of a CUDA C++ source that was given with the module.
+func (r *launchRun) sourceLine(file string, line int) string {
+	text, ok := r.sources[file]
+	if !ok {
+		text, ok = r.sources[filepath.Base(file)]
+	}
+	for ; ok && line > 1; line-- {
+		_, text, ok = strings.Cut(text, "\n")
+	}
+	if !ok {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return strings.TrimSpace(text)
+}

@@ -1,0 +1,379 @@
+package vgpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/perf"
+)
+
+// launchRun is one launch while it runs.
+type launchRun struct {
+	device      *Device
+	memory      *memory
+	allocations []*allocation
+	args        []byte
+	count       bool
+	number      uint64
+	step        int
+	sms         int
+	sources     map[string]string
+	ctx         context.Context
+	stopFlag    atomic.Bool
+}
+
+// cancelled gives the fault of a launch whose context has ended, or nil.
+func (r *launchRun) cancelled() *driver.Fault {
+	if r.stopFlag.Load() {
+		return &driver.Fault{Kind: driver.Interrupted, Detail: "another CTA stopped the launch"}
+	}
+	switch err := r.ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return &driver.Fault{Kind: driver.Timeout, Detail: "the launch did not end within its time limit"}
+	}
+	return &driver.Fault{Kind: driver.Interrupted, Detail: "the launch was cancelled"}
+}
+
+// Launch runs a function and waits for it, whatever l.Wait says: the virtual GPU has no time of its own. Without
+// l.Wait the result is dropped, and an error is kept for the next call that waits, as a real device does.
+func (d *Device) Launch(ctx context.Context, l *driver.Launch) (*driver.Result, error) {
+	f, ok := l.Function.(*function)
+	if !ok || f.module.device != d {
+		return nil, errors.New("virtual GPU: the function does not belong to this device")
+	}
+	if err := d.pending(); err != nil {
+		return nil, err
+	}
+	if err := f.check(l); err != nil {
+		return nil, err
+	}
+	r, err := d.run(ctx, f, l)
+	if l.Wait || err == nil {
+		if !l.Wait {
+			r = nil
+		}
+		return r, err
+	}
+	d.keep(err)
+	return nil, nil
+}
+
+// check compares a launch's configuration with the limits of the device.
+func (f *function) check(l *driver.Launch) error {
+	p := &f.module.device.properties
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("launch %s: "+format, append([]any{f.Name()}, args...)...)
+	}
+	if f.module.unloaded.Load() {
+		return fail("its module is unloaded")
+	}
+	for _, e := range []struct {
+		what string
+		have driver.Dim3
+		most driver.Dim3
+	}{{"grid", l.Grid, p.MaxGridDim}, {"CTA", l.CTA, p.MaxCTADim}} {
+		if e.have.X < 1 || e.have.Y < 1 || e.have.Z < 1 {
+			return fail("the %s (%d, %d, %d) is empty: every extent is at least 1", e.what, e.have.X, e.have.Y, e.have.Z)
+		}
+		if e.have.X > e.most.X || e.have.Y > e.most.Y || e.have.Z > e.most.Z {
+			return fail("the %s (%d, %d, %d) is larger than (%d, %d, %d)", e.what, e.have.X, e.have.Y, e.have.Z, e.most.X, e.most.Y, e.most.Z)
+		}
+	}
+	a := f.Attributes()
+	threads := l.CTA.Count()
+	if threads > uint64(a.MaxThreadsPerCTA) {
+		return fail("a CTA of %d threads: this function allows %d", threads, a.MaxThreadsPerCTA)
+	}
+	if r := a.RequiredCTA; r.X > 0 && r != l.CTA {
+		return fail("a CTA of (%d, %d, %d): this function requires (%d, %d, %d)", l.CTA.X, l.CTA.Y, l.CTA.Z, r.X, r.Y, r.Z)
+	}
+	if !a.Estimated {
+		warps := (int(threads) + warpSize - 1) / warpSize
+		if need := alignUp(warpSize*a.Registers, 256) * alignUp(warps, 4); need > p.RegistersPerSM {
+			return fail("%d threads of %d registers need %d registers: an SM has %d", threads, a.Registers, need, p.RegistersPerSM)
+		}
+	}
+	if l.Shared < 0 {
+		return fail("%d B of dynamic shared memory", l.Shared)
+	}
+	f.mu.Lock()
+	limit := f.maxDynamic
+	f.mu.Unlock()
+	total := f.program.shared + l.Shared
+	switch {
+	case total > p.SharedPerCTAOptin:
+		return fail("%d B of shared memory a CTA (%d static): the device has %d", total, f.program.shared, p.SharedPerCTAOptin)
+	case l.Shared > limit:
+		return fail("%d B of dynamic shared memory: more than %d need SetMaxDynamicShared first", l.Shared, limit)
+	}
+	if c := l.Cluster; c.X > 1 || c.Y > 1 || c.Z > 1 {
+		return fail("%s", f.module.device.Capability(driver.Clusters))
+	}
+	if l.Cooperative {
+		return fail("%s", f.module.device.Capability(driver.Cooperative))
+	}
+	if len(l.Args) != f.program.paramBytes {
+		return fail("%d B of arguments: its parameters take %d", len(l.Args), f.program.paramBytes)
+	}
+	if l.Sample < 0 {
+		return fail("sampling every %d-th CTA", l.Sample)
+	}
+	return nil
+}
+
+// run executes the CTAs on a worker a core.
+func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*driver.Result, error) {
+	d.exec.Lock()
+	defer d.exec.Unlock()
+	d.hold.RLock()
+	defer d.hold.RUnlock()
+	if d.closed.Load() {
+		return nil, errClosed
+	}
+	start := time.Now()
+	d.launches++
+	r := &launchRun{device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, number: d.launches,
+		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx}
+	total := l.Grid.Count()
+	executed := (total + uint64(r.step) - 1) / uint64(r.step)
+	if r.step == 1 {
+		r.step = 1
+	}
+	workers := int(min(uint64(runtime.GOMAXPROCS(0)), executed))
+	pool := f.workers(l, workers)
+	defer f.giveBack(l, pool)
+	var caches *replay
+	if l.Count {
+		caches = d.replayFor(f, l, executed)
+	}
+	fault := r.execute(pool, executed, caches)
+	result := &driver.Result{Executed: executed, Sampled: r.step, Cold: !l.Warm}
+	if caches != nil {
+		result.Counts.Cache = caches.finish(fault == nil)
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	f.program.collect(result, pool, l.Count)
+	result.Counts.CTAs = executed
+	result.Counts.Warps = executed * uint64(len(pool[0].warps))
+	result.Host = time.Since(start)
+	return result, nil
+}
+
+// execute hands CTAs to the workers in the grid's order; the fault is that of the first CTA in that order to have one.
+func (r *launchRun) execute(pool []*worker, executed uint64, caches *replay) error {
+	var next atomic.Uint64
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var fault *driver.Fault
+	at := ^uint64(0)
+	work := func(k *worker) {
+		k.begin(r)
+		for {
+			i := next.Add(1) - 1
+			if i >= executed || r.stopFlag.Load() {
+				return
+			}
+			f := k.try(i*uint64(r.step), int(i%uint64(r.sms)))
+			if f != nil {
+				mu.Lock()
+				if i < at && !(fault != nil && f.Kind == driver.Interrupted) {
+					fault, at = f, i
+				}
+				mu.Unlock()
+				r.stopFlag.Store(true)
+			}
+			if caches != nil && !caches.submit(i, k, &r.stopFlag) {
+				return
+			}
+		}
+	}
+	for _, k := range pool[1:] {
+		wg.Go(func() { work(k) })
+	}
+	work(pool[0])
+	wg.Wait()
+	if fault != nil {
+		return fault
+	}
+	return nil
+}
+
+// try executes one CTA; a fault ends it.
+func (k *worker) try(index uint64, sm int) (f *driver.Fault) {
+	defer func() {
+		if e := recover(); e != nil {
+			s, ok := e.(stopped)
+			if !ok {
+				panic(e)
+			}
+			f = s.fault
+		}
+	}()
+	k.execute(index, sm)
+	return nil
+}
+
+// collect sums the workers' counters.
+func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
+	c := &result.Counts
+	lines := make([]perf.LineCounts, len(p.infos))
+	blocks := make([]blockCounts, len(p.blocks))
+	for _, k := range pool {
+		for i := range blocks {
+			blocks[i].add(&k.blocks[i])
+		}
+	}
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		s := &blocks[i]
+		c.Branches += s.branches
+		c.DivergentBranches += s.divergent
+		c.Barriers += s.barriers
+		for id := b.from; id < b.to; id++ {
+			line := &lines[id]
+			info := &p.infos[id]
+			line.WarpInstructions = s.warps
+			line.ThreadInstructions = s.lanes
+			active := s.warps
+			if info.guard {
+				var g guardCounts
+				for _, k := range pool {
+					g.add(&k.guarded[id])
+				}
+				line.ThreadInstructions, active = g.lanes, g.active
+				if id == b.end.id {
+					line.ThreadInstructions, active = s.takenLanes, s.taken
+				}
+			}
+			c.WarpInstructions += line.WarpInstructions
+			c.ThreadInstructions += line.ThreadInstructions
+			c.Instructions[info.class] += line.WarpInstructions
+			if info.warp {
+				c.FLOPs[info.flop] += active * uint64(info.flops)
+			} else {
+				c.FLOPs[info.flop] += line.ThreadInstructions * uint64(info.flops)
+			}
+		}
+	}
+	if !count {
+		return
+	}
+	p.collectMemory(c, lines, pool)
+	p.collectLines(result, lines)
+	for _, k := range pool {
+		c.LoadRounds = max(c.LoadRounds, k.rounds)
+	}
+}
+
+func (b *blockCounts) add(o *blockCounts) {
+	b.warps += o.warps
+	b.lanes += o.lanes
+	b.taken += o.taken
+	b.takenLanes += o.takenLanes
+	b.branches += o.branches
+	b.divergent += o.divergent
+	b.barriers += o.barriers
+}
+
+func (g *guardCounts) add(o *guardCounts) {
+	g.warps += o.warps
+	g.active += o.active
+	g.lanes += o.lanes
+}
+
+// collectMemory adds the sites' counts to those of the launch and of the lines.
+func (p *program) collectMemory(c *perf.Counts, lines []perf.LineCounts, pool []*worker) {
+	for _, b := range p.blocks {
+		for i := range b.code {
+			in := &b.code[i]
+			if in.ext != nil && in.ext.inner != nil {
+				in = in.ext.inner
+			}
+			if in.pattern < 0 {
+				continue
+			}
+			info := &p.infos[b.code[i].id]
+			line := &lines[b.code[i].id]
+			for _, k := range pool {
+				s := &k.sites[in.pattern]
+				global, local, shared := info.counters(c)
+				if global != nil {
+					s.global.addTo(global)
+				}
+				if local != nil {
+					s.local.addTo(local)
+				}
+				if shared != nil {
+					s.shared.addTo(shared)
+				}
+				s.global.addTo(&line.Global)
+				s.shared.addTo(&line.Shared)
+			}
+		}
+	}
+}
+
+// counters gives where an instruction's accesses to each space are counted.
+func (i *info) counters(c *perf.Counts) (global, local *perf.Access, shared *perf.SharedAccess) {
+	switch i.kind {
+	case globalLoad, sharedLoad, localLoad:
+		return &c.GlobalLoad, &c.LocalLoad, &c.SharedLoad
+	case globalStore, sharedStore, localStore:
+		return &c.GlobalStore, &c.LocalStore, &c.SharedStore
+	case globalAtomic, sharedAtomic:
+		return &c.GlobalAtomic, nil, &c.SharedAtomic
+	case asyncCopy:
+		return &c.GlobalLoad, nil, &c.SharedStore
+	}
+	return nil, nil, nil
+}
+
+func (g *globalCounts) addTo(a *perf.Access) {
+	a.Requests += g.requests
+	a.Lanes += g.lanes
+	a.Bytes += g.bytes
+	a.Sectors += g.sectors
+	a.IdealSectors += g.ideal
+	a.Lines += g.lines
+}
+
+func (s *sharedCounts) addTo(a *perf.SharedAccess) {
+	a.Requests += s.requests
+	a.Lanes += s.lanes
+	a.Bytes += s.bytes
+	a.Wavefronts += s.waves
+	a.IdealWavefronts += s.ideal
+}
+
+// collectLines gives the lines that were executed, in the order of the PTX.
+func (p *program) collectLines(result *driver.Result, lines []perf.LineCounts) {
+	n := 0
+	for i := range lines {
+		if lines[i].WarpInstructions > 0 {
+			n++
+		}
+	}
+	result.Lines = make([]perf.LineCounts, 0, n)
+	for i := range lines {
+		line := &lines[i]
+		if line.WarpInstructions == 0 {
+			continue
+		}
+		in := &p.f.Body[i]
+		line.PTXLine, line.Text, line.Class = in.Line, p.text()[i], p.infos[i].class
+		if in.Source.File != 0 {
+			line.File, line.SourceLine = p.module.Files[in.Source.File], in.Source.Line
+		}
+		result.Lines = append(result.Lines, *line)
+	}
+}

@@ -1,0 +1,241 @@
+package vgpu
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"memwall/gpu/internal/driver"
+)
+
+const (
+	deviceBase = uint64(0x7f0000000000) // address of the first byte of device memory
+	allocAlign = 256
+	guardGap   = 4096  // bytes between allocations that belong to none, so that small overruns are found
+	pageBytes  = 65536 // what is given back to the system in whole
+	keepFreed  = 4096  // freed allocations remembered for diagnosis
+)
+
+// allocation is a range of device memory.
+type allocation struct {
+	low, high uint64 // device addresses [low, high)
+	name      string // of a module's variable; "" for Alloc's
+	owned     bool   // by Alloc, and so Free may give it back
+	// launch is the last launch that wrote here; incomplete is the step of the sampled launch that did.
+	launch     atomic.Uint64
+	incomplete atomic.Int64
+}
+
+func (a *allocation) String() string {
+	if a.name != "" {
+		return fmt.Sprintf("variable %s (0x%x, %s)", a.name, a.low, byteCount(a.high-a.low))
+	}
+	return fmt.Sprintf("allocation 0x%x of %s", a.low, byteCount(a.high-a.low))
+}
+
+// byteCount writes a number of bytes with separators: "4,096 B".
+func byteCount(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s + " B"
+}
+
+// memory is the device memory of one virtual GPU: one reserved range of host addresses, backed as it is touched.
+type memory struct {
+	mu    sync.Mutex
+	arena []byte
+	host  unsafe.Pointer
+	total int64
+	used  int64
+	top   uint64 // offset behind the last allocation
+	live  []*allocation
+	freed []*allocation
+	// table is the sorted list of live allocations, replaced as a whole, which launches read without a lock.
+	table atomic.Pointer[[]*allocation]
+}
+
+func newMemory(total int64) (*memory, error) {
+	arena, err := reserve(2*total + 64<<20)
+	if err != nil {
+		return nil, fmt.Errorf("virtual GPU: reserving address space for %d B of device memory: %w", total, err)
+	}
+	m := &memory{arena: arena, host: unsafe.Pointer(&arena[0]), total: total}
+	m.table.Store(&[]*allocation{})
+	return m, nil
+}
+
+func (m *memory) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.arena != nil {
+		unreserve(m.arena)
+		m.arena, m.host, m.live, m.used = nil, nil, nil, 0
+		m.table.Store(&[]*allocation{})
+	}
+}
+
+// alloc finds room: behind everything while there is some, so that freed addresses stay recognisable, else in a gap.
+func (m *memory) alloc(n int64, name string) (*allocation, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.arena == nil {
+		return nil, errClosed
+	}
+	if n < 0 {
+		return nil, fmt.Errorf("virtual GPU: allocation of %d B: the size is negative", n)
+	}
+	if n > m.total-m.used {
+		return nil, fmt.Errorf("virtual GPU: out of memory: %s asked for, %s of %s free", byteCount(uint64(n)), byteCount(uint64(m.total-m.used)), byteCount(uint64(m.total)))
+	}
+	size := (max(uint64(n), 1) + allocAlign - 1) &^ (allocAlign - 1)
+	start := m.top + guardGap
+	end := start + size
+	if end+guardGap > uint64(len(m.arena)) {
+		var ok bool
+		if start, ok = m.gap(size); !ok {
+			return nil, fmt.Errorf("virtual GPU: out of address space: %s asked for, and no gap of that size is left in the %s that this system let it reserve", byteCount(uint64(n)), byteCount(uint64(len(m.arena))))
+		}
+		end = start + size
+	} else {
+		m.top = end
+	}
+	if err := commit(m.arena[start:end]); err != nil {
+		return nil, fmt.Errorf("virtual GPU: the host has no memory for %s: %w", byteCount(uint64(n)), err)
+	}
+	a := &allocation{low: deviceBase + start, high: deviceBase + start + uint64(n), name: name, owned: name == ""}
+	m.live = append(m.live, a)
+	sort.Slice(m.live, func(i, j int) bool { return m.live[i].low < m.live[j].low })
+	m.used += n
+	m.publish()
+	return a, nil
+}
+
+// gap finds the first gap between live allocations that holds size bytes and guards.
+func (m *memory) gap(size uint64) (uint64, bool) {
+	at := uint64(guardGap)
+	for _, a := range m.live {
+		low := a.low - deviceBase
+		if low >= at+size+guardGap {
+			return at, true
+		}
+		at = (a.high - deviceBase + guardGap + allocAlign) &^ (allocAlign - 1)
+	}
+	return at, at+size+guardGap <= uint64(len(m.arena))
+}
+
+func (m *memory) publish() {
+	table := append([]*allocation(nil), m.live...)
+	m.table.Store(&table)
+}
+
+// free gives an allocation back; its memory reads as zero when it is used again.
+func (m *memory) free(address uint64, owned bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.arena == nil {
+		return errClosed
+	}
+	i := sort.Search(len(m.live), func(i int) bool { return m.live[i].low >= address })
+	if i == len(m.live) || m.live[i].low != address || m.live[i].owned != owned {
+		return fmt.Errorf("virtual GPU: free of 0x%x: %s", address, m.describe(address))
+	}
+	a := m.live[i]
+	m.live = append(m.live[:i], m.live[i+1:]...)
+	m.used -= int64(a.high - a.low)
+	if len(m.freed) >= keepFreed {
+		m.freed = append(m.freed[:0], m.freed[keepFreed/2:]...)
+	}
+	m.freed = append(m.freed, a)
+	m.publish()
+	from, to := a.low-deviceBase, a.high-deviceBase
+	first, last := (from+pageBytes-1)&^(pageBytes-1), to&^(pageBytes-1)
+	if first >= last {
+		clear(m.arena[from:to])
+		return nil
+	}
+	clear(m.arena[from:first])
+	clear(m.arena[last:to])
+	return release(m.arena[first:last])
+}
+
+// describe says what an address is: inside, beside or behind which allocation, or freed.
+func (m *memory) describe(address uint64) string {
+	if address < 0x10000 {
+		return "a null pointer"
+	}
+	for i := len(m.freed) - 1; i >= 0; i-- {
+		if a := m.freed[i]; address >= a.low && address < max(a.high, a.low+1) {
+			return "inside the freed " + a.String()
+		}
+	}
+	var before, after *allocation
+	for _, a := range m.live {
+		if address >= a.low && address < a.high {
+			if address == a.low {
+				return "the start of " + a.String()
+			}
+			return fmt.Sprintf("%s inside %s", byteCount(address-a.low), a)
+		}
+		if a.high <= address {
+			before = a
+		} else if after == nil {
+			after = a
+		}
+	}
+	switch {
+	case before != nil && (after == nil || address-before.high <= after.low-address):
+		if address-before.high < 1<<30 {
+			return fmt.Sprintf("%s past the end of %s", byteCount(address-before.high), before)
+		}
+	case after != nil && after.low-address < 1<<30:
+		return fmt.Sprintf("%s before %s", byteCount(after.low-address), after)
+	}
+	return "in no allocation of this device"
+}
+
+func (m *memory) describeLocked(address uint64) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.describe(address)
+}
+
+// find gives the live allocation that holds an address, or nil.
+func (m *memory) find(address uint64) *allocation {
+	return findIn(*m.table.Load(), address)
+}
+
+func findIn(table []*allocation, address uint64) *allocation {
+	low, high := 0, len(table)
+	for low < high {
+		mid := (low + high) / 2
+		if table[mid].low <= address {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low == 0 || address >= table[low-1].high {
+		return nil
+	}
+	return table[low-1]
+}
+
+// bytes gives the host's view of a range that lies in one allocation.
+func (m *memory) bytes(address driver.Address, n int64, what string) ([]byte, *allocation, error) {
+	a := m.find(uint64(address))
+	if n == 0 && a == nil {
+		return nil, nil, nil
+	}
+	if a == nil {
+		return nil, nil, fmt.Errorf("virtual GPU: %s 0x%x: %s", what, uint64(address), m.describeLocked(uint64(address)))
+	}
+	if n < 0 || uint64(n) > a.high-uint64(address) {
+		return nil, nil, fmt.Errorf("virtual GPU: %s 0x%x: %d B do not fit: %s are left of %s", what, uint64(address), n, byteCount(a.high-uint64(address)), a)
+	}
+	at := uint64(address) - deviceBase
+	return m.arena[at : at+uint64(n) : at+uint64(n)], a, nil
+}

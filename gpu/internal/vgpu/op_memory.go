@@ -1,0 +1,594 @@
+package vgpu
+
+import (
+	"unsafe"
+
+	"memwall/gpu/internal/ptx"
+	"memwall/gpu/perf"
+)
+
+// memoryRows are loads, stores, atomics, copies and hints.
+var memoryRows = []row{
+	{patterns: []string{"ld", "ldu"}, class: perf.ClassGlobal, section: "9.7.9.8", decode: decodeLoad},
+	{patterns: []string{"st"}, class: perf.ClassGlobal, section: "9.7.9.11", decode: decodeStore},
+	{patterns: []string{"atom", "red"}, class: perf.ClassGlobal, section: "9.7.13.5", decode: decodeAtomic},
+	{patterns: []string{"cp"}, class: perf.ClassAsync, section: "9.7.9.25", decode: decodeAsync},
+	{patterns: []string{"ldmatrix"}, class: perf.ClassShared, section: "9.7.14.5.15", decode: decodeLoadMatrix},
+	{patterns: []string{"prefetch", "prefetchu", "discard", "applypriority", "createpolicy"}, class: perf.ClassGlobal, section: "9.7.9.14", decode: decodeHint},
+}
+
+const (
+	memoryTypes = "b8 u8 s8 b16 u16 s16 f16 bf16 b32 u32 s32 f32 f16x2 bf16x2 b64 u64 s64 f64"
+	spaces      = "- global shared shared::cta local const param param::entry"
+	evictions   = "- L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
+	evictionsL2 = "- L2::evict_normal L2::evict_first L2::evict_last"
+	prefetches  = "- L2::64B L2::128B L2::256B"
+)
+
+// decodeLoad decodes ld: weak, volatile, relaxed and acquire loads of every space, vectors and cache hints (the hints
+// that bypass L1 are kept for the cache model).
+func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
+	x := inst{pattern: -1}
+	picks, err := d.grammar(in, "- weak volatile relaxed acquire", "- cta cluster gpu sys", spaces, "- ca cg cs lu cv", "- nc",
+		evictions, evictionsL2, "- L2::cache_hint", prefetches, "- v2 v4", memoryTypes)
+	if err != nil {
+		return x, err
+	}
+	space, t := picks[2], picks[10]
+	most := 2
+	if picks[7] != "" {
+		most = 3
+	}
+	if err := d.operands(in, most, most); err != nil {
+		return x, err
+	}
+	if picks[3] == "cg" || picks[3] == "cv" || picks[5] == "L1::no_allocate" || picks[0] != "" && picks[0] != "weak" {
+		x.flags |= flagBypass
+	}
+	if t[0] == 's' {
+		x.flags |= flagSigned
+	}
+	if err := d.data(&x, in, &in.Operands[0], t, picks[9], true); err != nil {
+		return x, err
+	}
+	if space == "param" || space == "param::entry" {
+		return d.loadParam(x, in)
+	}
+	if err := d.address(&x, &in.Operands[1], space, true); err != nil {
+		return x, err
+	}
+	x.flags |= flagSelf
+	switch space {
+	case "global":
+		x.fn, d.inf.kind, d.inf.global = opLoadGlobal, globalLoad, true
+	case "const":
+		x.fn, d.inf.class = opLoadConst, perf.ClassMove
+	case "shared", "shared::cta":
+		x.fn, d.inf.kind, d.inf.class = opLoadShared, sharedLoad, perf.ClassShared
+	case "local":
+		x.fn, d.inf.kind, d.inf.class = opLoadLocal, localLoad, perf.ClassLocal
+	default:
+		x.fn, d.inf.kind, d.inf.global = opLoadGeneric, globalLoad, true
+	}
+	return x, nil
+}
+
+// decodeStore decodes st.
+func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
+	x := inst{pattern: -1, flags: flagStore}
+	picks, err := d.grammar(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta local", "- wb cg cs wt",
+		evictions, evictionsL2, "- L2::cache_hint", "- v2 v4", memoryTypes)
+	if err != nil {
+		return x, err
+	}
+	space, t := picks[2], picks[8]
+	most := 2
+	if picks[6] != "" {
+		most = 3
+	}
+	if err := d.operands(in, most, most); err != nil {
+		return x, err
+	}
+	if err := d.data(&x, in, &in.Operands[1], t, picks[7], false); err != nil {
+		return x, err
+	}
+	if err := d.address(&x, &in.Operands[0], space, true); err != nil {
+		return x, err
+	}
+	x.flags |= flagSelf
+	switch space {
+	case "global":
+		x.fn, d.inf.kind = opStoreGlobal, globalStore
+	case "shared", "shared::cta":
+		x.fn, d.inf.kind, d.inf.class = opStoreShared, sharedStore, perf.ClassShared
+	case "local":
+		x.fn, d.inf.kind, d.inf.class = opStoreLocal, localStore, perf.ClassLocal
+	default:
+		x.fn, d.inf.kind = opStoreGeneric, globalStore
+	}
+	return x, nil
+}
+
+// data decodes what a load writes or a store reads: a register or a vector of them.
+func (d *decoder) data(x *inst, in *ptx.Instruction, o *ptx.Operand, t, vector string, load bool) error {
+	list := []ptx.Operand{*o}
+	if o.Kind == ptx.OperandVector {
+		list = o.Elements
+	}
+	want := map[string]int{"": 1, "v2": 2, "v4": 4}[vector]
+	if len(list) != want {
+		return decodeError(d.m, in, "%d registers, expected %d", len(list), want)
+	}
+	if want*ptx.TypeSize(t) > 16 {
+		return d.m.ErrorAt(in, "not supported by the virtual GPU", "an access is of 16 bytes at most")
+	}
+	x.size, x.n = uint8(ptx.TypeSize(t)), uint8(want)
+	wide := false
+	regs := make([]uint32, want)
+	for i := range list {
+		e := &list[i]
+		et := d.slotType(e, t)
+		wide = wide || isWideType(et)
+		var err error
+		if load {
+			regs[i], err = d.destination(e, et)
+		} else {
+			regs[i], err = d.source(e, et)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if wide {
+		x.flags |= flagWide
+		for i := range list {
+			if et := d.slotType(&list[i], t); !isWideType(et) && list[i].Kind == ptx.OperandRegister {
+				return decodeError(d.m, in, "registers of a vector differ in size")
+			}
+		}
+	}
+	x.d = regs[0]
+	if want > 1 {
+		x.ext = &extra{regs: regs, second: -1}
+	}
+	return nil
+}
+
+// address decodes [base + offset]; memo asks for a site of its own.
+func (d *decoder) address(x *inst, o *ptx.Operand, space string, memo bool) error {
+	if o.Kind != ptx.OperandAddress || len(o.Elements) > 0 {
+		return decodeError(d.m, d.in, "operand %s is no address", o.Name)
+	}
+	x.imm = uint64(o.Offset)
+	switch {
+	case o.Register >= 0:
+		r := &d.f.Registers[o.Register]
+		x.a = d.s.at[o.Register]
+		switch {
+		case isWide(r):
+			x.flags |= flagWide64
+		case ptx.TypeSize(r.Type) != 4 || isPredicate(r):
+			return decodeError(d.m, d.in, "address %s is of type .%s", r.Name, r.Type)
+		case space == "global" || space == "const" || space == "":
+			return d.m.ErrorAt(d.in, "address "+r.Name+" has 32 bits, and global addresses have 64", "widen it with cvt.u64.u32")
+		}
+	case o.Variable != nil:
+		v := o.Variable
+		if space == "" {
+			space = v.Space
+		}
+		if short := map[string]string{"shared::cta": "shared"}[space]; short != "" {
+			space = short
+		}
+		if v.Space != space {
+			return decodeError(d.m, d.in, "variable %s lies in .%s, not in .%s", v.Name, v.Space, space)
+		}
+		base, ok := d.symbols[v]
+		if !ok {
+			return decodeError(d.m, d.in, "variable %s is .extern and nothing defines it", v.Name)
+		}
+		x.imm += base
+		x.flags |= flagFixed
+		if d.in.Opcode != "cp" && !d.in.Has(v.Space) && !d.in.Has("shared::cta") { // a generic access by name
+			switch v.Space {
+			case "shared":
+				x.imm += sharedWindow
+			case "local":
+				x.imm += localWindow
+			}
+		}
+	default:
+		x.flags |= flagFixed
+	}
+	if memo {
+		x.pattern = int32(d.p.patterns)
+		d.p.patterns++
+	}
+	return nil
+}
+
+// loadParam decodes ld.param: the same value in every lane.
+func (d *decoder) loadParam(x inst, in *ptx.Instruction) (inst, error) {
+	d.inf.class = perf.ClassMove
+	o := &in.Operands[1]
+	if o.Kind != ptx.OperandAddress || o.Variable == nil || o.Variable.Space != "param" || o.Register >= 0 {
+		return x, d.m.ErrorAt(in, "not supported by the virtual GPU", "a parameter is read by its name: [name+offset]")
+	}
+	base, ok := d.symbols[o.Variable]
+	if !ok {
+		return x, d.m.ErrorAt(in, "not supported by the virtual GPU: "+o.Variable.Name+" is no parameter of this entry", table().hint("call", "call"))
+	}
+	bytes := int64(x.size) * int64(x.n)
+	if o.Offset < 0 || o.Offset+bytes > o.Variable.Size {
+		return x, decodeError(d.m, in, "%d B at offset %d do not lie in parameter %s of %d B", bytes, o.Offset, o.Variable.Name, o.Variable.Size)
+	}
+	x.imm = base + uint64(o.Offset)
+	x.fn, x.flags = opLoadParam, x.flags|flagSelf
+	return x, nil
+}
+
+// vectorRegs gives the registers of a load or store.
+func (in *inst) vectorRegs(one *[1]uint32) []uint32 {
+	if in.n > 1 {
+		return in.ext.regs
+	}
+	one[0] = in.d
+	return one[:]
+}
+
+// opLoadParam is ld.param d, [offset]: d = the argument's bytes.
+func opLoadParam(w *warp, in *inst) {
+	var one [1]uint32
+	for k, at := range in.vectorRegs(&one) {
+		v := load(unsafe.Pointer(&w.w.args[in.imm+uint64(k)*uint64(in.size)]), in.size, in.flags&flagSigned != 0)
+		if in.flags&flagWide != 0 {
+			d := w.u64(at)
+			for m := w.mask; m != 0; m &= m - 1 {
+				d[lowest(m)] = v
+			}
+			continue
+		}
+		d := w.u32(at)
+		if w.mask == allLanes {
+			for i := range d {
+				d[i] = uint32(v)
+			}
+			continue
+		}
+		for m := w.mask; m != 0; m &= m - 1 {
+			d[lowest(m)] = uint32(v)
+		}
+	}
+}
+
+// load reads an element of 1, 2, 4 or 8 bytes.
+func load(p unsafe.Pointer, size uint8, signed bool) uint64 {
+	switch size {
+	case 1:
+		if signed {
+			return uint64(int64(*(*int8)(p)))
+		}
+		return uint64(*(*uint8)(p))
+	case 2:
+		if signed {
+			return uint64(int64(*(*int16)(p)))
+		}
+		return uint64(*(*uint16)(p))
+	case 4:
+		if signed {
+			return uint64(int64(*(*int32)(p)))
+		}
+		return uint64(*(*uint32)(p))
+	}
+	return *(*uint64)(p)
+}
+
+func store(p unsafe.Pointer, size uint8, v uint64) {
+	switch size {
+	case 1:
+		*(*uint8)(p) = uint8(v)
+	case 2:
+		*(*uint16)(p) = uint16(v)
+	case 4:
+		*(*uint32)(p) = uint32(v)
+	default:
+		*(*uint64)(p) = v
+	}
+}
+
+func (w *warp) site(in *inst) *site { return &w.w.sites[in.pattern] }
+
+// host gives the host's pointer to device memory.
+func (w *warp) host(address uint64) unsafe.Pointer {
+	return unsafe.Add(w.w.memory, address-deviceBase)
+}
+
+// opLoadGlobal is ld.global d, [a]: for each lane, d[i] = memory[a[i]].
+func opLoadGlobal(w *warp, in *inst) {
+	a, s, size := w.addresses(in), w.site(in), uint64(in.size)*uint64(in.n)
+	if w.mask == allLanes && contiguous(a, size) {
+		w.touchRow(in, s, a[0], size)
+		w.loadRow(in, w.host(a[0]))
+		return
+	}
+	w.touch(in, s, a, size)
+	w.loadLanes(in, a, w.w.memory, deviceBase)
+}
+
+// opLoadConst is ld.const: as ld.global, through the constant cache, which no counter shows.
+func opLoadConst(w *warp, in *inst) {
+	counted := w.w.count
+	w.w.count = false
+	a, s, size := w.addresses(in), w.site(in), uint64(in.size)*uint64(in.n)
+	w.touch(in, s, a, size)
+	w.w.count = counted
+	w.loadLanes(in, a, w.w.memory, deviceBase)
+}
+
+// loadRow loads 32·n elements that lie in a row.
+func (w *warp) loadRow(in *inst, p unsafe.Pointer) {
+	if in.flags&(flagSigned|flagWide) == 0 || in.size == 4 && in.flags&flagWide == 0 {
+		switch {
+		case in.size == 4 && in.n == 1:
+			*w.u32(in.d) = *(*[32]uint32)(p)
+			return
+		case in.size == 4 && in.n == 2:
+			s, d0, d1 := (*[64]uint32)(p), w.u32(in.ext.regs[0]), w.u32(in.ext.regs[1])
+			for i := range d0 {
+				d0[i], d1[i] = s[2*i], s[2*i+1]
+			}
+			return
+		case in.size == 4 && in.n == 4:
+			r := in.ext.regs[:4]
+			s, d0, d1, d2, d3 := (*[128]uint32)(p), w.u32(r[0]), w.u32(r[1]), w.u32(r[2]), w.u32(r[3])
+			for i := range d0 {
+				d0[i], d1[i], d2[i], d3[i] = s[4*i], s[4*i+1], s[4*i+2], s[4*i+3]
+			}
+			return
+		case in.size == 2 && in.n == 1:
+			s, d := (*[32]uint16)(p), w.u32(in.d)
+			for i := range d {
+				d[i] = uint32(s[i])
+			}
+			return
+		}
+	}
+	if in.size == 8 && in.n == 1 {
+		*w.u64(in.d) = *(*[32]uint64)(p)
+		return
+	}
+	var one [1]uint32
+	regs, signed := in.vectorRegs(&one), in.flags&flagSigned != 0
+	for i := range 32 {
+		for k, at := range regs {
+			v := load(unsafe.Add(p, (i*len(regs)+k)*int(in.size)), in.size, signed)
+			if in.flags&flagWide != 0 {
+				w.u64(at)[i] = v
+			} else {
+				w.u32(at)[i] = uint32(v)
+			}
+		}
+	}
+}
+
+// loadLanes loads lane by lane from base + a[i] − bias.
+func (w *warp) loadLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint64) {
+	m := w.mask
+	if in.flags&flagWide == 0 {
+		switch {
+		case in.size == 4 && in.n == 1:
+			d := w.u32(in.d)
+			if m == allLanes {
+				for i := range d {
+					d[i] = *(*uint32)(unsafe.Add(base, a[i]-bias))
+				}
+				return
+			}
+			for ; m != 0; m &= m - 1 {
+				i := lowest(m)
+				d[i] = *(*uint32)(unsafe.Add(base, a[i]-bias))
+			}
+			return
+		case in.size == 4 && in.n == 4:
+			r := in.ext.regs[:4]
+			d0, d1, d2, d3 := w.u32(r[0]), w.u32(r[1]), w.u32(r[2]), w.u32(r[3])
+			for ; m != 0; m &= m - 1 {
+				i := lowest(m)
+				s := (*[4]uint32)(unsafe.Add(base, a[i]-bias))
+				d0[i], d1[i], d2[i], d3[i] = s[0], s[1], s[2], s[3]
+			}
+			return
+		case in.size == 2 && in.n == 1 && in.flags&flagSigned == 0:
+			d := w.u32(in.d)
+			for ; m != 0; m &= m - 1 {
+				i := lowest(m)
+				d[i] = uint32(*(*uint16)(unsafe.Add(base, a[i]-bias)))
+			}
+			return
+		}
+	}
+	var one [1]uint32
+	regs, signed := in.vectorRegs(&one), in.flags&flagSigned != 0
+	for ; m != 0; m &= m - 1 {
+		i := lowest(m)
+		p := unsafe.Add(base, a[i]-bias)
+		for k, at := range regs {
+			v := load(unsafe.Add(p, k*int(in.size)), in.size, signed)
+			if in.flags&flagWide != 0 {
+				w.u64(at)[i] = v
+			} else {
+				w.u32(at)[i] = uint32(v)
+			}
+		}
+	}
+}
+
+// opStoreGlobal is st.global [a], b: for each lane in order, memory[a[i]] = b[i].
+func opStoreGlobal(w *warp, in *inst) {
+	a, s, size := w.addresses(in), w.site(in), uint64(in.size)*uint64(in.n)
+	if w.mask == allLanes && contiguous(a, size) {
+		w.touchRow(in, s, a[0], size)
+		w.storeRow(in, a, w.host(a[0]))
+		return
+	}
+	w.touch(in, s, a, size)
+	w.storeLanes(in, a, w.w.memory, deviceBase)
+}
+
+func (w *warp) storeRow(in *inst, a *[32]uint64, p unsafe.Pointer) {
+	switch {
+	case in.flags&flagWide != 0 || in.size != 4:
+	case in.n == 1:
+		*(*[32]uint32)(p) = *w.u32(in.d)
+		return
+	case in.n == 2:
+		s, d0, d1 := (*[64]uint32)(p), w.u32(in.ext.regs[0]), w.u32(in.ext.regs[1])
+		for i := range d0 {
+			s[2*i], s[2*i+1] = d0[i], d1[i]
+		}
+		return
+	case in.n == 4:
+		r := in.ext.regs[:4]
+		s, d0, d1, d2, d3 := (*[128]uint32)(p), w.u32(r[0]), w.u32(r[1]), w.u32(r[2]), w.u32(r[3])
+		for i := range d0 {
+			s[4*i], s[4*i+1], s[4*i+2], s[4*i+3] = d0[i], d1[i], d2[i], d3[i]
+		}
+		return
+	}
+	w.storeLanes(in, a, p, a[0])
+}
+
+func (w *warp) storeLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint64) {
+	m := w.mask
+	if in.size == 4 && in.n == 1 && in.flags&flagWide == 0 {
+		d := w.u32(in.d)
+		for ; m != 0; m &= m - 1 {
+			i := lowest(m)
+			*(*uint32)(unsafe.Add(base, a[i]-bias)) = d[i]
+		}
+		return
+	}
+	var one [1]uint32
+	regs := in.vectorRegs(&one)
+	for ; m != 0; m &= m - 1 {
+		i := lowest(m)
+		p := unsafe.Add(base, a[i]-bias)
+		for k, at := range regs {
+			var v uint64
+			if in.flags&flagWide != 0 {
+				v = w.u64(at)[i]
+			} else {
+				v = uint64(w.u32(at)[i])
+			}
+			store(unsafe.Add(p, k*int(in.size)), in.size, v)
+		}
+	}
+}
+
+// opLoadShared is ld.shared d, [a].
+func opLoadShared(w *warp, in *inst) {
+	w.loadShared(in, w.addresses(in))
+}
+
+func (w *warp) loadShared(in *inst, a *[32]uint64) {
+	s, size := w.site(in), uint64(in.size)*uint64(in.n)
+	if w.mask == allLanes && size >= 4 && contiguous(a, size) {
+		w.touchSharedRow(in, s, a[0], size)
+		w.loadRow(in, unsafe.Pointer(&w.w.shared[a[0]]))
+		return
+	}
+	w.touchShared(in, s, a, size)
+	w.loadLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.w.shared)), 0)
+}
+
+// opStoreShared is st.shared [a], b.
+func opStoreShared(w *warp, in *inst) {
+	w.storeShared(in, w.addresses(in))
+}
+
+func (w *warp) storeShared(in *inst, a *[32]uint64) {
+	s, size := w.site(in), uint64(in.size)*uint64(in.n)
+	if w.mask == allLanes && size >= 4 && contiguous(a, size) {
+		w.touchSharedRow(in, s, a[0], size)
+		w.storeRow(in, a, unsafe.Pointer(&w.w.shared[a[0]]))
+		return
+	}
+	w.touchShared(in, s, a, size)
+	w.storeLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.w.shared)), 0)
+}
+
+// opLoadLocal is ld.local d, [a]; lane i's frame begins at i·local.
+func opLoadLocal(w *warp, in *inst) {
+	w.loadLanes(in, w.localAddresses(in, w.addresses(in)), unsafe.Pointer(unsafe.SliceData(w.local)), 0)
+}
+
+// opStoreLocal is st.local [a], b.
+func opStoreLocal(w *warp, in *inst) {
+	w.storeLanes(in, w.localAddresses(in, w.addresses(in)), unsafe.Pointer(unsafe.SliceData(w.local)), 0)
+}
+
+// localAddresses checks and counts an access to local memory and gives the places in the warp's local memory.
+func (w *warp) localAddresses(in *inst, a *[32]uint64) *[32]uint64 {
+	w.touchLocal(in, w.site(in), a, uint64(in.size)*uint64(in.n))
+	place := &w.w.address2
+	for i := range place {
+		place[i] = a[i] + uint64(i*w.w.p.local)
+	}
+	return place
+}
+
+// splitGeneric runs part for the lanes of each space that generic addresses point to.
+func (w *warp) splitGeneric(in *inst, shared, local func(a *[32]uint64), global func()) {
+	a := *w.addresses(in)
+	old := w.mask
+	var inShared, inLocal uint32
+	for m := old; m != 0; m &= m - 1 {
+		i := lowest(m)
+		switch {
+		case a[i]-sharedWindow < windowBytes:
+			inShared |= 1 << i
+			a[i] -= sharedWindow
+		case a[i]-localWindow < windowBytes:
+			inLocal |= 1 << i
+			a[i] -= localWindow
+		}
+	}
+	if w.mask = inShared; inShared != 0 {
+		shared(&a)
+	}
+	if w.mask = inLocal; inLocal != 0 {
+		local(&a)
+	}
+	if w.mask = old &^ inShared &^ inLocal; w.mask != 0 {
+		global()
+	}
+	w.mask = old
+}
+
+// opLoadGeneric is ld without a space: each lane's address says in which it lies.
+func opLoadGeneric(w *warp, in *inst) {
+	w.splitGeneric(in, func(a *[32]uint64) { w.loadShared(in, a) }, func(a *[32]uint64) {
+		w.loadLanes(in, w.localAddresses(in, a), unsafe.Pointer(unsafe.SliceData(w.local)), 0)
+	}, func() { opLoadGlobal(w, in) })
+}
+
+// opStoreGeneric is st without a space.
+func opStoreGeneric(w *warp, in *inst) {
+	w.splitGeneric(in, func(a *[32]uint64) { w.storeShared(in, a) }, func(a *[32]uint64) {
+		w.storeLanes(in, w.localAddresses(in, a), unsafe.Pointer(unsafe.SliceData(w.local)), 0)
+	}, func() { opStoreGlobal(w, in) })
+}
+
+// decodeHint drops prefetches and other hints: they change no value.
+func decodeHint(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
+	if in.Opcode == "createpolicy" {
+		x := inst{fn: laneMovB64, flags: flagWide, a: d.constant(0, true), pattern: -1}
+		if len(in.Operands) < 1 {
+			return x, decodeError(d.m, in, "expected a destination")
+		}
+		var err error
+		x.d, err = d.destination(&in.Operands[0], "b64")
+		return x, err
+	}
+	return inst{}, nil
+}

@@ -1,0 +1,195 @@
+package vgpu
+
+import "math/bits"
+
+// site is what a worker keeps for one memory instruction: the allocation that it touched last, its counts, and the
+// address patterns that it saw.
+type site struct {
+	low, high uint64 // bounds of the allocation touched last
+	alloc     *allocation
+	global    globalCounts
+	local     globalCounts
+	shared    sharedCounts
+	memo      [4]pattern // global accesses: by the first lane's sector in its line
+	bank      bankPattern
+}
+
+type globalCounts struct{ requests, lanes, bytes, sectors, ideal, lines uint64 }
+type sharedCounts struct{ requests, lanes, bytes, waves, ideal uint64 }
+
+// pattern is one way in which the lanes' addresses lie to each other, with what it touches.
+type pattern struct {
+	valid    bool
+	anyPhase bool // every distance is a multiple of 32 bytes: where in its sector the first lane lies does not matter
+	phase    uint8
+	mask     uint32
+	size     uint64
+	delta    [32]uint64 // from the first active lane
+	keep     [32]uint64 // all ones for active lanes
+	low      uint64     // of the lowest byte, from the first active lane (two's complement)
+	high     uint64     // behind the highest
+	sectors  uint64
+	lines    uint64
+	entries  []lineEntry
+}
+
+// lineEntry is one 128-byte line that a pattern touches.
+type lineEntry struct {
+	line    uint64 // from the first active lane's line
+	sectors uint8
+}
+
+func lowest(m uint32) uint { return uint(bits.TrailingZeros32(m)) & 31 }
+
+// contiguous reports whether lane i's address is a[0] + i·size, for all lanes.
+func contiguous(a *[32]uint64, size uint64) bool {
+	x := a[0]
+	var differ uint64
+	for i := range a {
+		differ |= a[i] ^ x
+		x += size
+	}
+	return differ == 0
+}
+
+// matches reports whether the active lanes' addresses lie as in the pattern.
+func (p *pattern) matches(a *[32]uint64, first uint64, mask uint32, size uint64) bool {
+	if !p.valid || p.mask != mask || p.size != size || !p.anyPhase && p.phase != uint8(first&31) {
+		return false
+	}
+	var differ uint64
+	if mask == allLanes {
+		for i := range a {
+			differ |= a[i] - first ^ p.delta[i]
+		}
+	} else {
+		for i := range a {
+			differ |= (a[i] - first ^ p.delta[i]) & p.keep[i]
+		}
+	}
+	return differ == 0
+}
+
+// learn works out a pattern from addresses that are aligned to size.
+func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64) {
+	*p = pattern{valid: true, phase: uint8(first & 31), mask: mask, size: size, entries: p.entries[:0]}
+	var steps uint64
+	firstLine := first >> 7
+	low, high := first, first+size
+	for m := mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		p.keep[i] = ^uint64(0)
+		p.delta[i] = a[i] - first
+		steps |= p.delta[i]
+		low, high = min(low, a[i]), max(high, a[i]+size)
+		for s := a[i] >> 5; s <= (a[i]+size-1)>>5; s++ {
+			p.add(s>>2-firstLine, 1<<(s&3))
+		}
+	}
+	p.low, p.high = low-first, high-first
+	p.anyPhase = steps&31 == 0
+	p.lines = uint64(len(p.entries))
+	for _, e := range p.entries {
+		p.sectors += uint64(bits.OnesCount8(e.sectors))
+	}
+}
+
+func (p *pattern) add(line uint64, sector uint8) {
+	for k := len(p.entries) - 1; k >= 0; k-- {
+		if p.entries[k].line == line {
+			p.entries[k].sectors |= sector
+			return
+		}
+	}
+	p.entries = append(p.entries, lineEntry{line, sector})
+}
+
+// bankPattern is a pattern of shared-memory addresses. Bank conflicts depend only on the distances of the lanes, and
+// for accesses below 4 bytes on the first one's place in its word.
+type bankPattern struct {
+	valid  bool
+	phase  uint8
+	mask   uint32
+	size   uint64
+	delta  [32]uint64
+	keep   [32]uint64
+	low    uint64
+	high   uint64
+	waves  uint64
+	phases uint64
+}
+
+func (p *bankPattern) matches(a *[32]uint64, first uint64, mask uint32, size uint64) bool {
+	if !p.valid || p.mask != mask || p.size != size || p.phase != uint8(first&3) {
+		return false
+	}
+	var differ uint64
+	if mask == allLanes {
+		for i := range a {
+			differ |= a[i] - first ^ p.delta[i]
+		}
+	} else {
+		for i := range a {
+			differ |= (a[i] - first ^ p.delta[i]) & p.keep[i]
+		}
+	}
+	return differ == 0
+}
+
+func (p *bankPattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64) {
+	*p = bankPattern{valid: true, phase: uint8(first & 3), mask: mask, size: size}
+	low, high := first, first+size
+	for m := mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		p.keep[i] = ^uint64(0)
+		p.delta[i] = a[i] - first
+		low, high = min(low, a[i]), max(high, a[i]+size)
+	}
+	p.low, p.high = low-first, high-first
+	p.waves, p.phases = wavefronts(a, mask, size)
+}
+
+// wavefronts counts the passes that an access to shared memory takes, and those that it would take without bank
+// conflicts: accesses of up to 4 bytes go in one phase of 32 lanes, of 8 bytes in two of 16, of 16 bytes in four of 8;
+// a phase takes as many passes as the most loaded of the 32 banks has distinct words (hardware.md).
+func wavefronts(a *[32]uint64, mask uint32, size uint64) (waves, phases uint64) {
+	lanes, words := 32, uint64(1)
+	if size > 4 {
+		words = size / 4
+		lanes = 32 / int(words)
+	}
+	for from := 0; from < 32; from += lanes {
+		part := mask >> from
+		if lanes < 32 {
+			part &= 1<<lanes - 1
+		}
+		if part == 0 {
+			continue
+		}
+		phases++
+		var distinct [32]uint8
+		var seen [128]uint64
+		n := 0
+		var most uint8
+		for ; part != 0; part &= part - 1 {
+			first := a[(uint(from)+lowest(part))&31] >> 2
+			for word := first; word < first+words; word++ {
+				known := false
+				for _, s := range seen[:n] {
+					if s == word {
+						known = true
+						break
+					}
+				}
+				if !known {
+					seen[n&127] = word
+					n++
+					distinct[word&31]++
+					most = max(most, distinct[word&31])
+				}
+			}
+		}
+		waves += uint64(most)
+	}
+	return waves, phases
+}

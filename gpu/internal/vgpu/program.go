@@ -1,0 +1,405 @@
+package vgpu
+
+import (
+	"fmt"
+	"sync"
+
+	"memwall/gpu/internal/ptx"
+	"memwall/gpu/perf"
+)
+
+// program is a decoded entry function.
+type program struct {
+	module *ptx.Module
+	f      *ptx.Function
+	blocks []block
+	infos  []info // by PTX instruction
+	slots  *slots
+
+	fileBytes  int // register file of a warp
+	constants  []constant
+	specials   []specialSlot
+	perCTA     []specialSlot // special registers that change from CTA to CTA
+	preds      int
+	params     []paramSlot
+	paramBytes int
+	shared     int             // static bytes
+	dynamicAt  int             // where dynamic shared memory begins
+	local      int             // bytes a lane
+	patterns   int             // memory instructions with an address memo
+	pointers   []bool          // parameters that are used as addresses
+	text       func() []string // the instructions, one line each
+}
+
+// info is what is known of one PTX instruction without running it.
+type info struct {
+	class  perf.Class
+	flop   perf.FLOPType
+	flops  int
+	warp   bool // flops are a warp's, not a lane's
+	guard  bool
+	kind   memoryKind
+	global bool // a global load, whose result takes a round trip
+}
+
+// memoryKind tells which counters an instruction's accesses go to.
+type memoryKind uint8
+
+const (
+	noMemory memoryKind = iota
+	globalLoad
+	globalStore
+	globalAtomic
+	localLoad
+	localStore
+	sharedLoad
+	sharedStore
+	sharedAtomic
+	asyncCopy // a global load and a shared store
+)
+
+type constant struct {
+	at   uint32
+	bits uint64
+	wide bool
+}
+
+type specialSlot struct {
+	special ptx.Special
+	at      uint32
+}
+
+type paramSlot struct {
+	name   string
+	offset int
+	size   int
+}
+
+// block is a basic block: decoded instructions, their masked twins, and how it ends.
+type block struct {
+	code  []inst
+	twins []inst
+	end   ending
+	ipdom int32
+	from  int32 // PTX instructions [from, to)
+	to    int32
+	deps  uint64 // dependent rounds of global loads in the block
+}
+
+type endKind uint8
+
+const (
+	endFall endKind = iota
+	endBranch
+	endExit
+	endTrap
+	endBarrier
+)
+
+// ending is what stands at the end of a block.
+type ending struct {
+	kind   endKind
+	guard  int32 // predicate, -1 where there is none
+	not    uint32
+	target int32
+	next   int32
+	id     int32 // PTX instruction; -1 where the block just falls through
+	// Of a barrier: its number, how many threads it waits for (0: all of the CTA), and whether the warp stays.
+	barrier  uint32
+	threads  uint32
+	arrive   bool
+	barReg   int32 // slot of the number or count where it is no constant; -1
+	countReg int32
+	reduce   barrierReduce
+}
+
+// barrierReduce is what bar.red does: a predicate over all threads of the barrier.
+type barrierReduce struct {
+	op       uint8 // 0 none, 1 and, 2 or, 3 popc
+	d, p     uint32
+	not      uint32
+	wideMask bool
+}
+
+// decoder turns the instructions of one function into a program.
+type decoder struct {
+	p       *program
+	m       *ptx.Module
+	f       *ptx.Function
+	g       *flow
+	s       *slots
+	symbols map[*ptx.Variable]uint64
+	consts  map[constantKey]uint32
+	special map[ptx.Special]uint32
+	next    uint32
+	in      *ptx.Instruction
+	inf     *info
+	sm      int // compute capability of the device, 80
+}
+
+type constantKey struct {
+	bits uint64
+	wide bool
+}
+
+// compile decodes an entry; symbols hold the addresses of module variables in global memory.
+func compile(m *ptx.Module, f *ptx.Function, symbols map[*ptx.Variable]uint64, sm int) (*program, error) {
+	p := &program{module: m, f: f}
+	d := &decoder{p: p, m: m, f: f, symbols: map[*ptx.Variable]uint64{}, consts: map[constantKey]uint32{}, special: map[ptx.Special]uint32{}, sm: sm}
+	for v, a := range symbols {
+		d.symbols[v] = a
+	}
+	if err := d.layout(); err != nil {
+		return nil, err
+	}
+	if err := d.checkNames(); err != nil {
+		return nil, err
+	}
+	d.g = newFlow(f)
+	d.g.liveness(f)
+	d.s = d.g.assign(f)
+	p.slots, p.preds, d.next = d.s, d.s.preds, d.s.bytes
+	p.infos = make([]info, len(f.Body))
+	p.blocks = make([]block, len(d.g.blocks))
+	for k := range d.g.blocks {
+		if err := d.block(k); err != nil {
+			return nil, err
+		}
+	}
+	p.fileBytes = int(d.next)
+	p.findPointers()
+	p.text = sync.OnceValue(func() []string {
+		list := make([]string, len(f.Body))
+		for i := range f.Body {
+			list[i] = f.Body[i].OneLine()
+		}
+		return list
+	})
+	return p, nil
+}
+
+// layout places parameters, shared and local variables.
+func (d *decoder) layout() error {
+	p := d.p
+	for _, v := range d.f.Params {
+		p.paramBytes = alignUp(p.paramBytes, max(v.Align, 1))
+		p.params = append(p.params, paramSlot{v.Name, p.paramBytes, int(v.Size)})
+		d.symbols[v] = uint64(p.paramBytes)
+		p.paramBytes += int(v.Size)
+	}
+	used := map[*ptx.Variable]bool{}
+	for i := range d.f.Body {
+		markVariables(d.f.Body[i].Operands, used)
+	}
+	var dynamic []*ptx.Variable
+	align := 16
+	place := func(v *ptx.Variable) error {
+		switch v.Space {
+		case "shared":
+			if v.Dynamic || v.Extern {
+				dynamic = append(dynamic, v)
+				align = max(align, v.Align)
+				return nil
+			}
+			if v.Size > 1<<20 {
+				return &ptx.Error{Name: d.m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s takes %d B of shared memory", v.Name, v.Size), Source: d.m.SourceLine(v.Line)}
+			}
+			p.shared = alignUp(p.shared, max(v.Align, 1))
+			d.symbols[v] = uint64(p.shared)
+			p.shared += int(v.Size)
+		case "local":
+			if v.Size > 512<<10 {
+				return &ptx.Error{Name: d.m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s takes %d B of local memory a thread: the limit is 512 KiB", v.Name, v.Size), Source: d.m.SourceLine(v.Line)}
+			}
+			p.local = alignUp(p.local, max(v.Align, 1))
+			d.symbols[v] = uint64(p.local)
+			p.local += int(v.Size)
+		}
+		return nil
+	}
+	for _, v := range append(append([]*ptx.Variable(nil), d.f.Variables...), d.m.Variables...) {
+		if used[v] {
+			if err := place(v); err != nil {
+				return err
+			}
+		}
+	}
+	p.local = alignUp(p.local, 16)
+	p.dynamicAt = alignUp(p.shared, align)
+	for _, v := range dynamic {
+		d.symbols[v] = uint64(p.dynamicAt)
+	}
+	return nil
+}
+
+func markVariables(list []ptx.Operand, used map[*ptx.Variable]bool) {
+	for i := range list {
+		if v := list[i].Variable; v != nil {
+			used[v] = true
+		}
+		markVariables(list[i].Elements, used)
+	}
+}
+
+func alignUp(n, align int) int { return (n + align - 1) / align * align }
+
+// checkNames finds the row of every instruction before anything is laid out, so that the first one that is not
+// supported is what the error names.
+func (d *decoder) checkNames() error {
+	t := table()
+	for i := range d.f.Body {
+		in := &d.f.Body[i]
+		if t.find(canonicalSpelling(in), in.Opcode) == nil {
+			return unsupported(d.m, in)
+		}
+		if in.Opcode == "bra" && (len(in.Operands) != 1 || in.Operands[0].Kind != ptx.OperandLabel) {
+			return decodeError(d.m, in, "expected a label")
+		}
+	}
+	return nil
+}
+
+// canonicalSpelling is the spelling under which an instruction stands in the table: setp without its combining op.
+func canonicalSpelling(in *ptx.Instruction) string {
+	if in.Opcode == "setp" && len(in.Modifiers) > 2 {
+		switch m := in.Modifiers[1]; m {
+		case "and", "or", "xor":
+			s := "setp." + in.Modifiers[0]
+			for _, x := range in.Modifiers[2:] {
+				s += "." + x
+			}
+			return s
+		}
+	}
+	return in.Spelling
+}
+
+// block decodes one basic block.
+func (d *decoder) block(k int) error {
+	fb := &d.g.blocks[k]
+	b := &d.p.blocks[k]
+	b.from, b.to, b.ipdom = int32(fb.from), int32(fb.to), int32(d.g.ipdom[k])
+	b.end = ending{kind: endFall, next: int32(k + 1), id: -1, guard: -1, barReg: -1, countReg: -1}
+	d.dependencies(fb, b)
+	for i := fb.from; i < fb.to; i++ {
+		in := &d.f.Body[i]
+		d.in, d.inf = in, &d.p.infos[i]
+		r := table().find(canonicalSpelling(in), in.Opcode)
+		*d.inf = info{class: r.class, flop: r.flop, flops: r.flops, guard: in.Guard >= 0}
+		if endsBlock(in) {
+			if err := d.ending(b, in, int32(i)); err != nil {
+				return err
+			}
+			continue
+		}
+		x, err := d.decode(in, r)
+		if err != nil {
+			return err
+		}
+		if x.fn == nil {
+			continue
+		}
+		x.id = int32(i)
+		d.emit(b, x, in)
+	}
+	return nil
+}
+
+// emit appends a decoded instruction and its twin, wrapped where it has a guard.
+func (d *decoder) emit(b *block, x inst, in *ptx.Instruction) {
+	twin := x
+	if x.flags&flagSelf == 0 {
+		twin.d = scratch
+	}
+	if in.Guard >= 0 {
+		inner := x
+		e := &extra{inner: &inner, twin: &twin, guard: d.s.at[in.Guard], second: -1}
+		if in.GuardNot {
+			e.not = allLanes
+		}
+		x = inst{fn: opGuarded, ext: e, id: x.id, flags: flagSelf, pattern: -1}
+		twin = x
+	}
+	b.code = append(b.code, x)
+	b.twins = append(b.twins, twin)
+}
+
+func (d *decoder) decode(in *ptx.Instruction, r *row) (inst, error) {
+	if r.decode != nil {
+		return r.decode(d, in, r)
+	}
+	if r.dst == "pred" {
+		return d.comparison(in, r)
+	}
+	if in.Opcode == "mov" {
+		if x, ok, err := d.move(in); ok || err != nil {
+			return x, err
+		}
+	}
+	if len(in.Operands) != 1+len(r.src) {
+		return inst{}, decodeError(d.m, in, "%d operands, expected %d", len(in.Operands), 1+len(r.src))
+	}
+	x := inst{fn: r.lane, pattern: -1}
+	var err error
+	if x.d, err = d.destination(&in.Operands[0], r.dst); err != nil {
+		return x, err
+	}
+	if isWideType(r.dst) {
+		x.flags |= flagWide
+	}
+	for k, into := range []*uint32{&x.a, &x.b, &x.c, &x.e}[:len(r.src)] {
+		if *into, err = d.source(&in.Operands[k+1], r.src[k]); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+// dependencies counts the rounds of dependent global loads of a block: a round ends where a result is used.
+func (d *decoder) dependencies(fb *flowBlock, b *block) {
+	pending := map[int32]bool{}
+	for i := fb.from; i < fb.to; i++ {
+		in := &d.f.Body[i]
+		hit := false
+		registersOf(in, func(r int32) { hit = hit || pending[r] }, func(int32) {})
+		wait := (in.Opcode == "bar" || in.Opcode == "barrier" || in.Opcode == "cp" && (in.Has("wait_group") || in.Has("wait_all"))) && len(pending) > 0
+		if hit || wait {
+			b.deps++
+			clear(pending)
+		}
+		if in.Opcode == "ld" && !in.Has("param") && !in.Has("shared") && !in.Has("shared::cta") && !in.Has("local") && !in.Has("const") || in.Opcode == "atom" && !in.Has("shared") {
+			registersOf(in, func(int32) {}, func(r int32) { pending[r] = true })
+		}
+		if in.Opcode == "cp" && len(in.Operands) > 1 {
+			pending[-1] = true
+		}
+	}
+	if len(pending) > 0 {
+		b.deps++
+	}
+}
+
+// findPointers marks the 64-bit parameters whose value goes through cvta or is the base of an address.
+func (p *program) findPointers() {
+	p.pointers = make([]bool, len(p.params))
+	from := map[int32]int{}
+	for i := range p.f.Body {
+		in := &p.f.Body[i]
+		if in.Opcode == "ld" && in.Has("param") && len(in.Operands) == 2 && in.Operands[0].Kind == ptx.OperandRegister && in.Operands[1].Offset == 0 {
+			for k, v := range p.f.Params {
+				if v == in.Operands[1].Variable && v.Size == 8 && isWide(&p.f.Registers[in.Operands[0].Register]) {
+					from[in.Operands[0].Register] = k
+				}
+			}
+			continue
+		}
+		for k := range in.Operands {
+			o := &in.Operands[k]
+			if o.Kind == ptx.OperandAddress || in.Opcode == "cvta" && k == 1 {
+				if param, ok := from[o.Register]; ok && o.Register >= 0 {
+					p.pointers[param] = true
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package vgpu
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"memwall/gpu/internal/ptx"
+	"memwall/gpu/perf"
+)
+
+// row is one operation of the op table: how PTX spells it, what it counts as, and what executes it. Lane-by-lane
+// operations are generated (lanes_gen.go); the others have a decoder of their own.
+type row struct {
+	patterns []string // spellings, {a,b} standing for each alternative; a bare opcode for decoders that read modifiers
+	dst      string   // of lane ops: type of the destination, "pred" for a comparison
+	src      []string
+	class    perf.Class
+	flop     perf.FLOPType
+	flops    int    // a lane; of an mma a warp
+	section  string // of the PTX ISA 8.8
+	lane     opFunc
+	decode   func(d *decoder, in *ptx.Instruction, r *row) (inst, error)
+}
+
+// handRows are the operations with a decoder of their own, by subject; set at start, since decoders ask the table too.
+var handRows [][]row
+
+func init() { handRows = [][]row{controlRows, memoryRows, warpRows, matrixRows, mixedRows} }
+
+type opTable struct {
+	spelled map[string]*row     // every spelling of the rows that list theirs
+	opcodes map[string]*row     // rows that take any modifiers
+	byCode  map[string][]string // the listed spellings by opcode, for hints
+}
+
+var table = sync.OnceValue(func() *opTable {
+	t := &opTable{spelled: make(map[string]*row, 4096), opcodes: map[string]*row{}, byCode: map[string][]string{}}
+	for _, rows := range append([][]row{laneRows}, handRows...) {
+		for i := range rows {
+			r := &rows[i]
+			for _, p := range r.patterns {
+				if !strings.ContainsAny(p, ".{") && r.decode != nil {
+					t.opcodes[p] = r
+					continue
+				}
+				for _, s := range expandPattern(p) {
+					t.spelled[s] = r
+					code, _, _ := strings.Cut(s, ".")
+					t.byCode[code] = append(t.byCode[code], s)
+				}
+			}
+		}
+	}
+	return t
+})
+
+// expandPattern gives every spelling of a pattern: each {a,b} once with each alternative.
+func expandPattern(pattern string) []string {
+	open := strings.IndexByte(pattern, '{')
+	if open < 0 {
+		return []string{pattern}
+	}
+	end := open + strings.IndexByte(pattern[open:], '}')
+	var all []string
+	for _, alternative := range strings.Split(pattern[open+1:end], ",") {
+		all = append(all, expandPattern(pattern[:open]+alternative+pattern[end+1:])...)
+	}
+	return all
+}
+
+// find gives the row of a spelling, or nil.
+func (t *opTable) find(spelling, opcode string) *row {
+	if r := t.spelled[spelling]; r != nil {
+		return r
+	}
+	return t.opcodes[opcode]
+}
+
+// hint says what comes nearest to a spelling that is not supported.
+func (t *opTable) hint(spelling, opcode string) string {
+	if later, ok := notYet[opcode]; ok {
+		return "not yet: " + later
+	}
+	best, least := "", 1<<30
+	for _, s := range t.byCode[opcode] {
+		if d := modifierDistance(spelling, s); d < least || d == least && s < best {
+			best, least = s, d
+		}
+	}
+	if best != "" {
+		return "nearest that works: " + best
+	}
+	return ""
+}
+
+// modifierDistance counts the modifiers that stand in only one of two spellings.
+func modifierDistance(a, b string) int {
+	left := strings.Split(a, ".")
+	d := 0
+	for _, m := range strings.Split(b, ".") {
+		found := false
+		for i, x := range left {
+			if x == m {
+				left = append(left[:i], left[i+1:]...)
+				found = true
+				break
+			}
+		}
+		if !found {
+			d++
+		}
+	}
+	return d + len(left)
+}
+
+// notYet names the families that the virtual GPU knows of and does not execute.
+var notYet = map[string]string{
+	"wgmma": "warpgroup matrix instructions; mma.sync works", "wmma": "wmma instructions; mma.sync works",
+	"mbarrier": "mbarrier objects; bar.sync and cp.async groups work", "tensormap": "tensor maps; ld and cp.async work",
+	"tex": "textures; ld.global.nc works", "tld4": "textures; ld.global.nc works", "suld": "surfaces; ld.global works", "sust": "surfaces; st.global works",
+	"call": "function calls: declare device functions __forceinline__", "brx": "indirect branches; bra works", "setmaxnreg": "warp specialisation",
+	"stmatrix": "stmatrix; st.shared works", "movmatrix": "movmatrix; ldmatrix works", "elect": "elect.sync; compare %laneid instead",
+	"alloca": "stack allocation at run time; .local variables work", "multimem": "multicast memory", "griddepcontrol": "dependent launches",
+	"mapa": "clusters", "getctarank": "clusters", "clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
+}
+
+// check gives the whole instruction's error for something that is not supported.
+func unsupported(m *ptx.Module, in *ptx.Instruction) error {
+	return m.ErrorAt(in, "not supported by the virtual GPU", table().hint(in.Spelling, in.Opcode))
+}
+
+func decodeError(m *ptx.Module, in *ptx.Instruction, format string, args ...any) error {
+	return m.ErrorAt(in, fmt.Sprintf(format, args...), "")
+}
