@@ -110,7 +110,7 @@ func nearest(name string) string {
 	slices.SortFunc(candidates, func(a, b string) int { return cmp.Or(cmp.Compare(score(a), score(b)), cmp.Compare(a, b)) })
 	best := candidates[:1]
 	for _, c := range candidates[1:3] {
-		if score(c) <= score(best[0])+1 {
+		if score(c) == score(best[0]) || score(best[0]) > 1 && score(c) == score(best[0])+1 {
 			best = append(best, c)
 		}
 	}

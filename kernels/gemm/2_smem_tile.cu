@@ -4,7 +4,7 @@
 // Idea: the CTA's 32 x 32 threads copy a 32 x 32 tile of X and of W into shared memory, each element once, and then
 //   every element serves 32 threads. W's tile is stored transposed, its rows padded to 34, so that neither the copy
 //   (17 words apart, an odd number) nor the product (neighbouring halves) meets a bank conflict.
-// Expect: global loads fall 32 times, to MNK/16 elements; 2 sectors a request; no bank conflicts;
+// Expect: global loads fall 32 times, to MNK/16 elements where the shape divides by 32; 2 sectors a request; no bank conflicts;
 //   two barriers a tile. FLOPs stay 2MNK where the shape divides by 32 (ragged edges multiply zeros).
 // A profiler should show: shared memory at its limit (two loads an FMA), FP32 at 10-20 %.
 //

@@ -5,7 +5,7 @@
 // Expect: 512 B a request in 16 sectors; 4n bytes read, 4 bytes written a CTA; n adds and a little for the reduction.
 // A profiler should show: DRAM throughput at 92 % of the datasheet or more.
 //
-// The Go loop, for a vector of 4 elements v and p = len(sums): for j := range src { sums[(j/4/256)%p] += src[j] }
+// The Go loop: for j := range src { sums[j/4/256%len(sums)] += src[j] }
 
 extern "C" __global__ void __launch_bounds__(256) probe_read(float *__restrict__ sums, const float *__restrict__ src,
                                                             unsigned long long n) {
