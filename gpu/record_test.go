@@ -60,7 +60,7 @@ func TestDroppedErrorsAreShown(t *testing.T) {
 	}
 	BeginCell(context.Background(), 3)
 	err = poke.Launch(Config{Grid: Dim(2), CTA: Dim(32)}, x, 1<<20)
-	if cards := EndCell(err); len(cards) != 1 || !strings.Contains(text(cards[0]), "Out of bounds: st.global.u32") {
+	if cards := EndCell(err); len(cards) != 1 || !strings.Contains(text(cards[0]), "st.global.u32 out of bounds") {
 		t.Errorf("a fault gives %v", cards)
 	}
 	BeginCell(context.Background(), 4)
@@ -77,7 +77,7 @@ func TestDroppedErrorsAreShown(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	d := fresh(t, "h200")
 	scale := load(t, d, "scale")
-	const n = 1 << 20
+	const n = 1 << 22
 	x := d.Zeros(F32, n)
 	r := Measure(func() {
 		for range 2 {
@@ -111,7 +111,7 @@ func TestMeasure(t *testing.T) {
 	wantError(t, panicOf(t, func() { SideBySide() }), "SideBySide: there is nothing to show\ngive it reports: gpu.SideBySide(a, b)")
 }
 
-// TestWarm: the second launch over 4 MB finds them in the 50 MiB L2, unless it starts cold.
+// TestWarm: the second launch over 4 MB finds them in the 50 MiB L2, unless it starts cold; what it writes goes to DRAM at last.
 func TestWarm(t *testing.T) {
 	d := fresh(t, "h200")
 	scale := load(t, d, "scale")
@@ -120,7 +120,7 @@ func TestWarm(t *testing.T) {
 	launch := func() { scale.Launch(Threads(n, 256), x, 2, n) }
 	cold, again := Measure(launch), Measure(launch)
 	warm := Warm(launch)
-	if a, b, c := cold.DRAMBytes().Value, again.DRAMBytes().Value, warm.DRAMBytes().Value; a != b || !(c < a/2) {
+	if a, b, c := cold.DRAMBytes().Value, again.DRAMBytes().Value, warm.DRAMBytes().Value; a != b || !(c <= a/2) {
 		t.Errorf("cold %v, cold %v, warm %v B of DRAM", a, b, c)
 	}
 	if !cold.Launches[0].Cold || warm.Launches[0].Cold {
@@ -140,7 +140,7 @@ func TestSweepAndCompare(t *testing.T) {
 	if b := s.Best(); b == nil || b.Report == nil {
 		t.Error("no best row")
 	}
-	for _, want := range []string{"threads", "2,048"} {
+	for _, want := range []string{"threads", "2048"} {
 		if !strings.Contains(s.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, s)
 		}

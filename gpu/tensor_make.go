@@ -181,7 +181,7 @@ func (t *Tensor) fill(operation string, value float64) error {
 	}
 	pattern := make([]byte, t.dtype.Bytes())
 	if err := t.dtype.put(pattern, value); err != nil {
-		return wrap(operation, err)
+		return fail("", "%s: %v", operation, err)
 	}
 	if t.Len() == 0 {
 		return nil

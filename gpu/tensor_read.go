@@ -74,6 +74,9 @@ func (t *Tensor) At(indices ...int) float64 {
 		}
 		at = at*t.shape[d] + i
 	}
+	if err := t.readable("At"); err != nil {
+		panic(err)
+	}
 	element := &Tensor{mem: t.mem, offset: t.offset + int64(at*t.dtype.Bytes()), dtype: t.dtype}
 	return element.Float64s()[0]
 }

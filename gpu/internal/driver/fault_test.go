@@ -18,8 +18,10 @@ func TestFaultText(t *testing.T) {
 			"virtual GPU: cell 7:9: ld.global.v4.f32 misaligned address\nCTA (0,0,0) warp 0 lane 0: address 0x10"},
 		{"whole launch", Fault{Device: "virtual GPU", Kind: Interrupted, Function: "spin", Detail: "after 12 of 64 CTAs"},
 			"virtual GPU: spin: interrupted\nafter 12 of 64 CTAs"},
+		{"source text", Fault{Device: "virtual GPU", Kind: OutOfBounds, Module: "m", PTXLine: 3, Instruction: "ld.global.f32", File: "/a/b/k.cu", SourceLine: 7, SourceText: "  y[i] = x[i];"},
+			"virtual GPU: m:3: ld.global.f32 out of bounds\nCTA (0,0,0) warp 0 lane 0: address 0x0\nfrom k.cu:7: y[i] = x[i];"},
 		{"trap", Fault{Device: "cuda:0", Kind: Trap, Module: "m", PTXLine: 3, Instruction: "trap", Lane: 5},
-			"cuda:0: m:3: trap trap\nCTA (0,0,0) warp 0 lane 5"},
+			"cuda:0: m:3: trap stopped the launch\nCTA (0,0,0) warp 0 lane 5"},
 	} {
 		if got := c.fault.Error(); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"path"
 	"strings"
 )
 
@@ -24,8 +25,11 @@ func (f *Fault) Error() string {
 // Headline is the first line: device, module and PTX line, instruction and kind.
 func (f *Fault) Headline() string {
 	var b strings.Builder
-	b.WriteString(f.Device)
-	b.WriteString(": ")
+	if f.Device == "" {
+		b.WriteString("GPU: ")
+	} else {
+		b.WriteString(f.Device + ": ")
+	}
 	switch {
 	case f.Module != "" && f.PTXLine > 0:
 		fmt.Fprintf(&b, "%s:%d: ", f.Module, f.PTXLine)
@@ -34,10 +38,14 @@ func (f *Fault) Headline() string {
 	case f.Function != "":
 		b.WriteString(f.Function + ": ")
 	}
-	if f.Instruction != "" {
-		b.WriteString(f.Instruction + " ")
+	switch {
+	case f.Instruction == "":
+		b.WriteString(string(f.Kind))
+	case f.Kind == Trap:
+		b.WriteString(f.Instruction + " stopped the launch")
+	default:
+		b.WriteString(f.Instruction + " " + string(f.Kind))
 	}
-	b.WriteString(string(f.Kind))
 	return b.String()
 }
 
@@ -65,13 +73,17 @@ func (f *Fault) Who() string {
 	return who
 }
 
-// From is the line of CUDA C++, empty where it is unknown.
+// From is the line of CUDA C++ with its text, as far as they are known; empty where the file is not.
 func (f *Fault) From() string {
-	switch {
-	case f.File == "":
+	if f.File == "" {
 		return ""
-	case f.SourceLine > 0:
-		return fmt.Sprintf("%s:%d", f.File, f.SourceLine)
 	}
-	return f.File
+	from := path.Base(f.File)
+	if f.SourceLine > 0 {
+		from += fmt.Sprintf(":%d", f.SourceLine)
+	}
+	if f.SourceText != "" {
+		from += ": " + strings.TrimSpace(f.SourceText)
+	}
+	return from
 }

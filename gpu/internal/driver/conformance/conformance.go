@@ -273,7 +273,7 @@ func testModule(t *testing.T, b *bench) {
 		params[1].Offset != 8 || params[2].Type != "u32" || params[2].Offset != 12 {
 		t.Errorf("parameters of scale: %+v", params)
 	}
-	if d := b.function("arguments").Params(); len(d) != 7 || d[6].Offset != 40 || d[6].Align != 8 || d[2].Offset != 10 {
+	if d := b.function("arguments").Params(); len(d) != 7 || d[6].Offset != 32 || d[6].Align != 8 || d[2].Offset != 10 {
 		t.Errorf("parameters of arguments: %+v", d)
 	}
 	a := f.Attributes()
@@ -529,7 +529,8 @@ func testInterrupt(t *testing.T, b *bench) {
 	}
 	f := b.function("spin")
 	for _, threads := range []uint32{1, 1024} {
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(50*time.Millisecond, cancel)
 		start := time.Now()
 		_, err := b.d.Launch(ctx, &driver.Launch{Function: f, Grid: dim(1000, 1, 1), CTA: dim(threads, 1, 1), Wait: true, Count: true})
 		cancel()
@@ -584,7 +585,9 @@ func testStreams(t *testing.T, b *bench) {
 	}
 	elapsed, err := end.Since(start)
 	b.must(err)
-	if !elapsed.Known() || elapsed.Unit != "s" || !(elapsed.Value >= 0) {
+	if !elapsed.Known() && elapsed.Why != "" && b.d.Properties().Virtual {
+		t.Logf("times between events: %s", elapsed.Why)
+	} else if !elapsed.Known() || elapsed.Unit != "s" || !(elapsed.Value >= 0) {
 		t.Errorf("time between events: %+v", elapsed)
 	}
 	if _, err := start.Since(end); err == nil && elapsed.Value > 0 {
