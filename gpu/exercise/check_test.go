@@ -68,7 +68,7 @@ func TestTexts(t *testing.T) {
 		{"01.1", 33_554_432, "01.1  Right: 33.6 MB.\n4096 · 4096 weights · 2 B = 33.6 MB, all of them for one token."},
 		{"01.1", "33.6 MB", "01.1  Right: 33.6 MB.\n4096 · 4096 weights · 2 B = 33.6 MB, all of them for one token."},
 		{"01.1", "32 MiB", "01.1  Right: 33.6 MB.\n4096 · 4096 weights · 2 B = 33.6 MB, all of them for one token."},
-		{"01.1", 16_777_216, "01.1  Not yet: 16.8 MB is 50% too low.\nThat is the number of weights. An f16 weight takes two bytes."},
+		{"01.1", 16_777_216, "01.1  Not yet: 16.8 MB is 2 times too low.\nThat is the number of weights. An f16 weight takes two bytes."},
 		{"01.1", "1 GB", "01.1  Not yet: 1.00 GB is 29.8 times too high.\nCount the weights, 4096 · 4096, then the bytes of one f16 number."},
 		{"01.2", 1, "01.2  Right: 1.00 FLOP/B.\nA multiplication and an addition a weight, 2 FLOP, for 2 B: 1.00 FLOP/B with the vectors counted too."},
 		{"01.3", 206, "01.3  Not yet: 206 tokens is 10% too low.\nClose: with M tokens the intensity is a little below M, because inputs and outputs are bytes too. Solve M/(1 + M/2048) = ridge."},
