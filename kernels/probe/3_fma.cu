@@ -18,6 +18,7 @@ extern "C" __global__ void __launch_bounds__(256) probe_fma(float *__restrict__ 
 #pragma unroll
   for (int c = 0; c < 8; c++) v[c] = start + (c + 1);
   int r = 0;
+#pragma unroll 1
   do {  // at least once: a loop that may not run would be guarded, and its starts computed twice
 #pragma unroll
     for (int c = 0; c < 8; c++) v[c] = fmaf(v[c], 0.999f, 0.001f);

@@ -1,0 +1,75 @@
+package kernels
+
+import (
+	"math"
+	"testing"
+
+	"memwall/gpu"
+	"memwall/gpu/perf"
+)
+
+// open gives a virtual device that is closed at the end of the test.
+func open(t *testing.T, name string) *gpu.Device {
+	t.Helper()
+	dev, err := gpu.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// TestEveryCase runs every case of every kernel, as PTX for sm_80 on an H200 and for sm_75 on a T4: results against the
+// float64 reference in outputs filled with NaN, counters against the closed forms.
+func TestEveryCase(t *testing.T) {
+	for _, name := range []string{"virtual:h200", "virtual:t4"} {
+		dev := open(t, name)
+		for _, k := range registry {
+			if _, cannot := k.targetFor(dev); cannot != nil {
+				continue
+			}
+			t.Run(name+"/"+k.name, func(t *testing.T) {
+				report, err := k.Check(dev)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range report.Cases {
+					if !c.Counts {
+						t.Errorf("%s: counters were not compared", c.Case)
+					}
+					if !(c.NMSE <= 5e-4) {
+						t.Errorf("%s: NMSE %g", c.Case, c.NMSE)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestComparator fails on what a comparator must not pass.
+func TestComparator(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name      string
+		got, want float64
+		right     bool
+	}{
+		{"equal", 1, 1, true}, {"half a step of f16", 1 + 0x1p-12, 1, true}, {"a step of f16", 1 + 0x1p-10, 1, false},
+		{"NaN for a number", nan, 1, false}, {"a number for NaN", 1, nan, false}, {"NaN for NaN", nan, nan, true},
+		{"infinity for a number", inf, 1, false}, {"the wrong infinity", -inf, inf, false}, {"infinity", inf, inf, true},
+		{"too large for f16", inf, 70000, true}, {"too large for f16, wrong sign", -inf, 70000, false}, {"zero", 0, 0, true}, {"zero for one", 0, 1, false},
+		{"the smallest f16", 0x1p-24, 0x1p-24, true}, {"twice the smallest", 0x1p-23, 0x1p-24, false},
+	} {
+		r := compareResults(gpu.F16, []float64{c.got}, []float64{c.want}, []float64{0}, 0)
+		if (len(r.Wrong) == 0) != c.right || (r.Worst <= 1) != c.right {
+			t.Errorf("%s: worst %g, %v", c.name, r.Worst, r.Wrong)
+		}
+	}
+	if r := compareResults(gpu.F16, []float64{1}, []float64{1, 2}, []float64{0, 0}, 0); len(r.Wrong) == 0 {
+		t.Error("a missing result passes")
+	}
+	if wrong := (counters{loadRequests: 5}).compare(&someCounts); len(wrong) != 1 || wrong[0] != "global load requests: 4 executed, 5 by formula" {
+		t.Errorf("counters: %v", wrong)
+	}
+}
+
+var someCounts = perf.Counts{GlobalLoad: perf.Access{Requests: 4}}
