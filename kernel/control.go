@@ -1,6 +1,9 @@
 package kernel
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+)
 
 // receiveControl handles control requests at once, in the goroutine of their peer: an interrupt must not wait for a cell.
 func (s *server) receiveControl(p *peer, frames [][]byte) {
@@ -22,8 +25,7 @@ func (s *server) receiveControl(p *peer, frames [][]byte) {
 // interrupt stops the running cell, also where it waits for input.
 func (s *server) interrupt() {
 	s.cancelInput()
-	defer s.recoverIn("interrupt")
-	s.ev.Interrupt()
+	s.within(lingerLimit, "the interrupt", func(context.Context) { s.ev.Interrupt() })
 }
 
 func (s *server) answerInterrupt(r *request) {

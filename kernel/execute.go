@@ -17,11 +17,39 @@ const (
 
 // cellState is what the cells of a session share.
 type cellState struct {
-	mu        sync.Mutex
-	count     int       // of the last cell that was stored
-	failedAt  time.Time // execute requests received before it are aborted
-	abortable bool
-	cell      *request // the execute request that is being handled
+	mu     sync.Mutex
+	count  int      // of the last cell that was stored
+	cell   *request // the execute request that is being handled
+	failed failure  // of the last cell that failed and was to stop what follows
+}
+
+// failure is a cell whose error aborts the requests that were sent before anybody could know of it.
+type failure struct {
+	r  *request
+	at time.Time
+}
+
+// abortWindow is how long after an error a request may come that was sent before it.
+const abortWindow = time.Second
+
+// aborts says whether a request was received before the error or, as the dates in the headers of the same client tell,
+// sent before it: "run all" sends many cells at once, and a cell may fail before the next has come.
+func (f failure) aborts(r *request) bool {
+	if f.r == nil {
+		return false
+	}
+	if !r.received.After(f.at) {
+		return true
+	}
+	if r.Header.Session != f.r.Header.Session || r.received.Sub(f.at) > abortWindow {
+		return false
+	}
+	sent, err := time.Parse(time.RFC3339Nano, r.Header.Date)
+	first, err1 := time.Parse(time.RFC3339Nano, f.r.Header.Date)
+	if err != nil || err1 != nil {
+		return false
+	}
+	return f.r.received.Add(sent.Sub(first)).Before(f.at)
 }
 
 func (c *cellState) running() *request {
@@ -70,17 +98,17 @@ func (c *cellState) next() int {
 	return c.count
 }
 
-// fail makes the requests that have come so far be aborted.
-func (c *cellState) fail() {
+// fail makes the requests that were sent so far be aborted.
+func (c *cellState) fail(r *request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.failedAt, c.abortable = time.Now(), true
+	c.failed = failure{r, time.Now()}
 }
 
 func (c *cellState) aborts(r *request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.abortable && !r.received.After(c.failedAt)
+	return c.failed.aborts(r)
 }
 
 type executeRequest struct {
@@ -167,7 +195,7 @@ func (s *server) replyCellError(r *request, c *executeRequest, count int, result
 		reply[k] = v
 	}
 	if c.StopOnError == nil || *c.StopOnError {
-		s.cells.fail() // before the reply: what a client sends after it has seen the reply is run
+		s.cells.fail(r) // before the reply: what a client sends after it has seen the reply is run
 	}
 	s.reply(r, "execute_reply", reply)
 }

@@ -34,6 +34,7 @@ type peer struct {
 	writing  bool
 	progress time.Time // when the peer last took a byte, or got its first message after a pause
 	dead     bool
+	stalled  bool           // dead because it took nothing
 	topics   map[string]int // subscriptions and how often each was made
 }
 
@@ -77,6 +78,7 @@ func (p *peer) send(o outgoing) bool {
 	for !p.dead && p.full(o.size) {
 		left := stallLimit - time.Since(p.progress)
 		if left <= 0 {
+			p.stalled = true
 			p.die()
 			break
 		}
@@ -150,6 +152,12 @@ func (p *peer) kill() {
 	p.mu.Lock()
 	p.die()
 	p.mu.Unlock()
+}
+
+func (p *peer) wasStalled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stalled
 }
 
 func (p *peer) alive() bool {

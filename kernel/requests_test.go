@@ -228,6 +228,48 @@ func TestAbort(t *testing.T) {
 	}
 }
 
+// TestAbortOfLateComers: a cell that fails at once does not let those through that were sent with it but came later, and
+// never stops one that was sent because of its reply.
+func TestAbortOfLateComers(t *testing.T) {
+	at := time.Date(2026, 11, 30, 20, 0, 0, 0, time.UTC)
+	make := func(session string, sent, received time.Duration) *request {
+		return &request{Message: &wire.Message{Header: wire.Header{Session: session, Date: at.Add(sent).Format("2006-01-02T15:04:05.000Z")}}, received: at.Add(received)}
+	}
+	const ms = time.Millisecond
+	f := failure{make("a", 0, 50*ms), at.Add(53 * ms)} // came after 50 ms, failed after 3
+	for _, r := range []struct {
+		name string
+		r    *request
+		want bool
+	}{
+		{"received before the error", make("a", 0, 51*ms), true},
+		{"another client's, received before the error", make("b", 0, 51*ms), true},
+		{"sent with the failed one, received after the error", make("a", 1*ms, 90*ms), true},
+		{"sent when the reply could have come", make("a", 4*ms, 90*ms), false},
+		{"another client's, received after the error", make("b", 0, 54*ms), false},
+		{"sent with the failed one, received much later", make("a", 1*ms, 1100*ms), false},
+	} {
+		if got := f.aborts(r.r); got != r.want {
+			t.Errorf("%s: aborted %v, want %v", r.name, got, r.want)
+		}
+	}
+	if (failure{}).aborts(make("a", 0, 0)) {
+		t.Error("aborted without a failure")
+	}
+	_, conn := serveEcho(t)
+	c := connect(t, conn)
+	for range 50 {
+		id, err := c.Send(client.Shell, "execute_request", map[string]any{"code": "error a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Await(limit(t, 5*time.Second), client.Shell, id); err != nil {
+			t.Fatal(err)
+		}
+		mustRun(t, c, "sent because of the reply", "ok")
+	}
+}
+
 // TestBesideCell: while a cell runs, what the user asks is answered, and the last status still says busy.
 func TestBesideCell(t *testing.T) {
 	_, conn := serveEcho(t)

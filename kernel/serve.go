@@ -75,6 +75,7 @@ type server struct {
 	comms    commTable
 	input    inputState
 
+	idle     chan struct{} // closed when no more requests are handled
 	stop     chan struct{} // closed by a shutdown request
 	stopOnce sync.Once
 	restart  atomic.Bool
@@ -111,7 +112,7 @@ func Serve(ctx context.Context, opts Options) error {
 		select {
 		case sig := <-signals:
 			if sig == os.Interrupt {
-				s.interrupt()
+				go s.interrupt()
 				continue
 			}
 		case <-ctx.Done():
@@ -129,7 +130,7 @@ func newServer(conn wire.Connection, opts Options) (*server, error) {
 	}
 	s := &server{
 		opts: opts, ev: opts.Evaluator, log: &logger{w: opts.Log}, signer: signer, session: newID(),
-		subscribed: make(chan struct{}), requests: newRequestQueue(), stop: make(chan struct{}), ctx: context.Background(),
+		subscribed: make(chan struct{}), requests: newRequestQueue(), idle: make(chan struct{}), stop: make(chan struct{}), ctx: context.Background(),
 	}
 	var opened []*socket
 	for _, o := range []struct {
@@ -179,7 +180,10 @@ func (s *server) run() {
 	for _, sock := range s.sockets() {
 		go sock.serve()
 	}
-	go s.shellLoop()
+	go func() {
+		defer close(s.idle)
+		s.shellLoop()
+	}()
 }
 
 func (s *server) sockets() []*socket {
@@ -255,6 +259,10 @@ func (s *server) shutdown(cancel context.CancelFunc) {
 	case <-ended:
 	case <-time.After(lingerLimit / 2):
 		s.log.printf("the evaluator has not ended after %v; leaving", lingerLimit/2)
+	}
+	select {
+	case <-s.idle: // the cell that was running has got its reply
+	case <-time.After(lingerLimit / 8):
 	}
 	var all sync.WaitGroup
 	for _, sock := range s.sockets() {

@@ -219,7 +219,7 @@ func (s *socket) publish(frames [][]byte) {
 		}
 	}
 	for _, p := range full {
-		if !p.send(o) {
+		if !p.send(o) && p.wasStalled() {
 			s.log.printf("%s: a peer took nothing for %v with %d MiB waiting: dropped", s.name, stallLimit, queueLimit>>20)
 		}
 	}
