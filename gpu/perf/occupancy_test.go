@@ -185,3 +185,23 @@ func FuzzOccupancyTable(f *testing.F) {
 }
 
 func abs(v float64) float64 { return max(v, -v) }
+
+func TestOccupancyQuery(t *testing.T) {
+	for _, c := range []struct {
+		q    OccupancyQuery
+		want string
+	}{
+		{OccupancyQuery{"9.0", 256, 64, 0, 0}, "occupancy 50% (FORMULA): 4 CTAs an SM, 32 of 64 warps, limit: registers\n" +
+			"CTAs an SM by warps 8, by registers 4, by shared memory 228, by CTAs 32"},
+		{OccupancyQuery{"7.5", 512, 156, 0, 0}, "the launch fails: not one CTA fits on an SM, limit: registers\n" +
+			"CTAs an SM by warps 2, by registers 0, by shared memory no limit, by CTAs 16"},
+	} {
+		a, err := c.q.Answer()
+		if err != nil || a.String() != c.want {
+			t.Errorf("%+v: %v\n got %s\nwant %s", c.q, err, a, c.want)
+		}
+	}
+	if _, err := (OccupancyQuery{CC: "9", Threads: 32}).Answer(); err == nil || err.Error() != "\"9\" is not a compute capability\nwrite it like 9.0" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,211 @@
+package notebook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"memwall/kernel"
+)
+
+// displays are the outputs of a run that have a display id, and the lock under which outputs change: a goroutine of an earlier
+// cell may still write to its cell.
+type displays struct {
+	mu     sync.Mutex
+	byID   map[string][]*Output
+	closed bool // the run is over: what comes now is dropped
+}
+
+func newDisplays() *displays { return &displays{byID: map[string][]*Output{}} }
+
+func (d *displays) close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+}
+
+// collector is the kernel.Output of one cell: it appends to the cell's outputs as a Jupyter client does.
+type collector struct {
+	cell     *Cell
+	count    int
+	displays *displays
+	clear    bool   // clear_output(wait): the next output removes the others
+	printed  int    // bytes of streams that the cell's outputs hold
+	folded   int    // bytes beyond foldLimit
+	tail     []byte // the last of them
+}
+
+const (
+	// foldLimit is how much text of its streams a cell keeps; what comes beyond is counted, and its end kept.
+	foldLimit = 16 << 20
+	tailBytes = 64 << 10
+)
+
+// locked runs f under the lock of the run, unless the run is over.
+func (c *collector) locked(f func()) {
+	c.displays.mu.Lock()
+	defer c.displays.mu.Unlock()
+	if !c.displays.closed {
+		f()
+	}
+}
+
+func (c *collector) append(o *Output) {
+	if c.clear {
+		c.cell.Outputs, c.clear, c.printed = nil, false, 0
+	}
+	c.cell.Outputs = append(c.cell.Outputs, o)
+}
+
+// Stream appends text, to the last output where that is the same stream.
+func (c *collector) Stream(name, text string) {
+	if text == "" {
+		return
+	}
+	c.locked(func() {
+		if c.clear {
+			c.cell.Outputs, c.clear, c.printed = nil, false, 0
+		}
+		if room := foldLimit - c.printed; len(text) > room {
+			c.fold(text[room:])
+			text = text[:room]
+		}
+		if text == "" {
+			return
+		}
+		c.printed += len(text)
+		c.stream(name, text)
+	})
+}
+
+func (c *collector) stream(name, text string) {
+	if n := len(c.cell.Outputs); n > 0 {
+		if last := c.cell.Outputs[n-1]; last.Type == Stream && last.Name == name {
+			last.pending = append(last.pending, text...)
+			return
+		}
+	}
+	c.append(&Output{Type: Stream, Name: name, pending: []byte(text)})
+}
+
+// fold counts text that the notebook has no room for and keeps its end.
+func (c *collector) fold(text string) {
+	c.folded += len(text)
+	if len(text) > tailBytes {
+		text, c.tail = text[len(text)-tailBytes:], nil
+	}
+	c.tail = append(c.tail, text...)
+	if over := len(c.tail) - tailBytes; over > 0 {
+		c.tail = append([]byte(nil), c.tail[over:]...)
+	}
+}
+
+// finish makes the texts of the cell's streams final; later text is added to them.
+func (c *collector) finish() {
+	c.locked(func() {
+		if c.folded > 0 {
+			gap := c.folded - len(c.tail)
+			c.stream("stdout", fmt.Sprintf("\n… %d bytes left out: a notebook keeps the first %d MiB that a cell prints, and the end …\n%s", gap, foldLimit>>20, c.tail))
+			c.folded, c.tail = 0, nil
+		}
+		settle(c.cell)
+	})
+}
+
+// settle moves what streams collected into their texts.
+func settle(c *Cell) {
+	for _, o := range c.Outputs {
+		if len(o.pending) > 0 {
+			o.Text += string(bytes.ToValidUTF8(o.pending, []byte("\uFFFD")))
+			o.pending = nil
+		}
+	}
+}
+
+// Display appends display_data.
+func (c *collector) Display(data, metadata map[string]any, id string) {
+	c.locked(func() {
+		o := &Output{Type: DisplayData, Data: mimeData(data), Metadata: metadataOf(metadata)}
+		c.append(o)
+		if id != "" {
+			c.displays.byID[id] = append(c.displays.byID[id], o)
+		}
+	})
+}
+
+// Update replaces the data of every output that has the id, in whatever cell.
+func (c *collector) Update(data, metadata map[string]any, id string) {
+	c.locked(func() {
+		for _, o := range c.displays.byID[id] {
+			o.Data, o.Metadata = mimeData(data), metadataOf(metadata)
+		}
+	})
+}
+
+// Value appends an execute_result.
+func (c *collector) Value(data, metadata map[string]any) {
+	c.locked(func() {
+		c.append(&Output{Type: ExecuteResult, Data: mimeData(data), Metadata: metadataOf(metadata), ExecutionCount: c.count})
+	})
+}
+
+// Clear removes the cell's outputs, with wait when the next one comes.
+func (c *collector) Clear(wait bool) {
+	c.locked(func() {
+		if wait {
+			c.clear = true
+			return
+		}
+		c.cell.Outputs, c.clear, c.printed = nil, false, 0
+	})
+}
+
+// Input fails: nobody is there to ask.
+func (c *collector) Input(context.Context, string, bool) (string, error) { return "", errNoUser }
+
+// Comm messages have no frontend to go to.
+func (c *collector) Comm(kernel.CommMessage) {}
+
+func (c *collector) error(e *kernel.Error) {
+	c.locked(func() {
+		c.append(&Output{Type: ErrorOutput, EName: e.Name, EValue: e.Value, Traceback: e.Traceback})
+	})
+}
+
+// mimeData copies a bundle: strings stay, JSON types become raw JSON, and a value that JSON cannot hold becomes a string that
+// says so.
+func mimeData(data map[string]any) map[string]any {
+	out := make(map[string]any, len(data))
+	for mime, v := range data {
+		switch x := v.(type) {
+		case string:
+			out[mime] = x
+			if isJSON(mime) {
+				out[mime] = rawJSON(x)
+			}
+		case []byte:
+			out[mime] = string(x)
+		default:
+			out[mime] = rawJSON(v)
+		}
+	}
+	return out
+}
+
+func rawJSON(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		raw, _ = json.Marshal("cannot be written as JSON: " + err.Error())
+	}
+	return raw
+}
+
+func metadataOf(m map[string]any) Object {
+	out := Object{}
+	for k, v := range m {
+		out[k] = rawJSON(v)
+	}
+	return out
+}
