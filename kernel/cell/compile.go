@@ -14,6 +14,7 @@ const (
 	cellFunc = "cell·" // the function of the statements
 	showFunc = "show·" // what the last expression is an argument of while types are checked
 	errVar   = "err·"  // the error that ends the cell
+	atVar    = "at·"   // which statement returned it
 	stepVar  = "step·" // how far the statements got
 	outVar   = "out·"  // the values of the last expression, with a number
 	oldMark  = "·old"  // behind a name: what it meant before this cell declares it

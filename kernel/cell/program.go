@@ -23,6 +23,7 @@ type Program struct {
 	// Failure holds a pointer to the error that ended the cell, Step one to how far the statements got; "" when the cell
 	// has no use for them.
 	Failure, Step string
+	At            string    // a pointer to the position of the statement whose error Failure is
 	Predeclared   []Binding // variables of the session's owner that this cell is the first to use
 
 	c      *compilation
@@ -105,7 +106,7 @@ func (c *compilation) finish() (*Program, error) {
 		return ""
 	}
 	if c.usesErr {
-		p.Failure = global(errVar)
+		p.Failure, p.At = global(errVar), global(atVar)
 	}
 	if len(p.steps) > 0 {
 		p.Step = global(stepVar)
@@ -376,9 +377,12 @@ func (c *compilation) mark(p *Program, st *statement, fresh map[string]*statemen
 	return c.setStep(st.node.Pos(), len(p.steps))
 }
 
-func (c *compilation) setStep(pos token.Pos, n int) ast.Stmt {
-	id := ident(stepVar, pos)
-	c.info.Uses[id] = c.hiddenVar(stepVar, types.Typ[types.Int])
+func (c *compilation) setStep(pos token.Pos, n int) ast.Stmt { return c.setInt(stepVar, pos, n) }
+
+// setInt assigns a number to a variable of the compiler's.
+func (c *compilation) setInt(name string, pos token.Pos, n int) ast.Stmt {
+	id := ident(name, pos)
+	c.info.Uses[id] = c.hiddenVar(name, types.Typ[types.Int])
 	lit := &ast.BasicLit{Kind: token.INT, Value: fmt.Sprint(n), ValuePos: pos}
 	c.info.Types[lit] = types.TypeAndValue{Type: types.Typ[types.Int], Value: constant.MakeInt64(int64(n))}
 	return &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: pos, Tok: token.ASSIGN, Rhs: []ast.Expr{lit}}
@@ -391,7 +395,7 @@ func (c *compilation) guard(pos token.Pos) ast.Stmt {
 	c.info.Uses[y], c.info.Types[y] = types.Universe.Lookup("nil"), types.TypeAndValue{Type: errorType}
 	cond := &ast.BinaryExpr{X: x, OpPos: pos, Op: token.NEQ, Y: y}
 	c.info.Types[cond] = types.TypeAndValue{Type: types.Typ[types.Bool]}
-	return &ast.IfStmt{If: pos, Cond: cond, Body: &ast.BlockStmt{Lbrace: pos, List: []ast.Stmt{&ast.ReturnStmt{Return: pos}}, Rbrace: pos}}
+	return &ast.IfStmt{If: pos, Cond: cond, Body: &ast.BlockStmt{Lbrace: pos, List: []ast.Stmt{c.setInt(atVar, pos, int(pos)), &ast.ReturnStmt{Return: pos}}, Rbrace: pos}}
 }
 
 // expression rewrites an expression statement of the top level: a call whose last result is an error may end the cell, and

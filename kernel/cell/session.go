@@ -88,6 +88,7 @@ func NewSession(o Options) (*Session, error) {
 		s.refuse = func(string) string { return "" }
 	}
 	s.prog = ssa.NewProgram(fset, ssa.InstantiateGenerics|ssa.BareInits)
+	o.Lower.Source = m.FromSource
 	s.lower = lower.New(s.prog, o.Lower)
 	var usable []string
 	for _, p := range m.Paths() {

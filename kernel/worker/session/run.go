@@ -1,0 +1,310 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/token"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"memwall/kernel/cell"
+	"memwall/kernel/cell/rt"
+)
+
+// Outcome is how a cell ended.
+type Outcome struct {
+	HasValue bool
+	Values   []any    // the last expression's values as an interface of a cell holds them: plain, or boxes of rt
+	Types    []string // their static types
+	Err      *Error   // nil: ok
+}
+
+// Error is a cell's error as a notebook shows it.
+type Error struct {
+	Name      string   // "SyntaxError", "CompileError", "Refused", "Panic", "Error" (a returned error), "Interrupted", "Exit"
+	Value     string   // one line
+	Traceback []string // the message with its place, the source line and a caret
+	Cause     error    // the error value that the cell returned or panicked with, nil for others
+}
+
+// result is how the functions of a cell ended.
+type result struct {
+	panicked bool
+	value    any
+}
+
+// Run runs a cell. When ctx is cancelled it returns within about ten milliseconds with an error named "Interrupted" and keeps
+// the session's variables.
+func (s *Session) Run(ctx context.Context, number int, code string) (out Outcome) {
+	s.settle(time.Second)
+	cells := s.cells.Load()
+	p, err := cells.Compile(number, code)
+	if err != nil {
+		return Outcome{Err: compileError(err)}
+	}
+	if err := s.load(p); err != nil {
+		return Outcome{Err: internal(err)}
+	}
+	p.Commit()
+	for _, b := range p.Predeclared {
+		if err := s.bind(b); err != nil {
+			return Outcome{Err: internal(err)}
+		}
+	}
+	rt.BeginCell(number)
+	r, ended := s.execute(ctx, p)
+	failure := s.failure(ctx, p, r, ended)
+	rt.EndCell()
+	if failure != nil {
+		p.Failed(s.step(p))
+		return Outcome{Err: failure}
+	}
+	for _, v := range p.Results {
+		ptr, err := s.pointer(v.Global)
+		if err != nil {
+			return Outcome{Err: internal(err)}
+		}
+		out.Values, out.Types = append(out.Values, ptr.Elem().Interface()), append(out.Types, v.Type)
+		ptr.Elem().SetZero()
+	}
+	out.HasValue = len(out.Values) > 0
+	return out
+}
+
+// Eval evaluates an expression for a client (user_expressions); it declares nothing.
+func (s *Session) Eval(ctx context.Context, code string) Outcome {
+	if err := cell.IsExpression(code); err != nil {
+		return Outcome{Err: compileError(err)}
+	}
+	return s.Run(ctx, 0, code)
+}
+
+// load gives a compiled cell to the interpreter.
+func (s *Session) load(p *cell.Program) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the interpreter panicked: %v", r)
+		}
+	}()
+	if err := s.use(p.Unit.Imports); err != nil {
+		return err
+	}
+	if _, err := s.interp.Eval(p.Unit.Text); err != nil {
+		return fmt.Errorf("the interpreter rejects the lowered cell: %w", err)
+	}
+	return nil
+}
+
+// internal is a fault of memwall's own: the cell was not run, or not to its end.
+func internal(err error) *Error {
+	text := "memwall cannot run this cell: " + err.Error()
+	return &Error{Name: cell.Refused, Value: firstLine(text), Traceback: []string{text}}
+}
+
+// bind makes the variable that cells see the worker's own.
+func (s *Session) bind(b cell.Binding) error {
+	own := s.predeclared[b.Name]
+	if own == nil {
+		return fmt.Errorf("variable %s is not there", b.Name)
+	}
+	v, err := s.interp.Eval(b.Global)
+	if err != nil {
+		return err
+	}
+	if !v.CanSet() || v.Type() != reflect.TypeOf(own) {
+		return fmt.Errorf("variable %s cannot be bound: %s for %T", b.Name, v.Type(), own)
+	}
+	v.Set(reflect.ValueOf(own))
+	return nil
+}
+
+// enter is called by the interpreter with the cell's two functions.
+func (s *Session) enter(setup, entry func()) {
+	r := result{panicked: true}
+	defer func() {
+		if r.panicked {
+			r.value = recover()
+		}
+		s.finished <- r
+	}()
+	setup()
+	entry()
+	r.panicked = false
+}
+
+// interruptPatience is how long an interrupted cell has to end before Run returns without it.
+const interruptPatience = 8 * time.Millisecond
+
+// execute calls the cell's functions on a goroutine of the interpreter; ended is false when the cell was interrupted and
+// still blocks in compiled code.
+func (s *Session) execute(ctx context.Context, p *cell.Program) (r result, ended bool) {
+	s.finished = make(chan result, 1)
+	evalCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	returned := make(chan error, 1)
+	go func() {
+		_, err := s.interp.EvalWithContext(evalCtx, fmt.Sprintf("runner.Run(%s, %s)", p.Unit.Setup, p.Entry))
+		returned <- err
+	}()
+	select {
+	case r = <-s.finished:
+		<-returned
+		return r, true
+	case err := <-returned:
+		select {
+		case r = <-s.finished:
+			return r, true
+		default:
+		}
+		return result{panicked: true, value: fmt.Errorf("the interpreter does not run the cell: %w", err)}, true
+	case <-ctx.Done():
+	}
+	// Frames of the interpreter end when the run's number changes; what blocks in the run time wakes up.
+	old := s.stop(p.Cell)
+	timer := time.NewTimer(interruptPatience)
+	defer timer.Stop()
+	select {
+	case r = <-s.finished:
+		<-returned
+		s.resume(p.Cell, old)
+		return r, true
+	case <-timer.C:
+	}
+	s.unfinished = make(chan result, 1)
+	go func(from chan result, to chan result, number int) {
+		r := <-from
+		s.resume(number, old)
+		to <- r
+	}(s.finished, s.unfinished, p.Cell)
+	return result{}, false
+}
+
+// settle waits for an interrupted cell that was still in compiled code when Run returned. One that never ends keeps its
+// goroutine; the interpreter goes on without it.
+func (s *Session) settle(patience time.Duration) {
+	if s.unfinished == nil {
+		return
+	}
+	select {
+	case <-s.unfinished:
+	case <-time.After(patience):
+		atomic.StoreUint64(s.runNumber(), s.stopped)
+	}
+	s.unfinished = nil
+}
+
+// runNumber is the counter that the interpreter's frames compare while they run: it is private there.
+func (s *Session) runNumber() *uint64 {
+	return (*uint64)(unsafe.Pointer(reflect.ValueOf(s.interp).Elem().FieldByName("id").UnsafeAddr()))
+}
+
+// stop ends the frames of the interpreter and wakes the goroutines of a cell.
+func (s *Session) stop(number int) (old uint64) {
+	id := s.runNumber()
+	old = atomic.LoadUint64(id)
+	s.stopped = old
+	atomic.StoreUint64(id, old+1)
+	rt.Interrupt(number)
+	return old
+}
+
+// resume makes functions work again that were made before the interrupt, once the goroutines of the cell have ended.
+func (s *Session) resume(number int, old uint64) {
+	for i := 0; i < 1000 && rt.Goroutines(number) > 0; i++ {
+		time.Sleep(10 * time.Microsecond)
+	}
+	atomic.StoreUint64(s.runNumber(), old)
+}
+
+// step is how far the statements of a cell got.
+func (s *Session) step(p *cell.Program) int {
+	if p.Step == "" {
+		return 0
+	}
+	ptr, err := s.pointer(p.Step)
+	if err != nil {
+		return 0
+	}
+	return int(ptr.Elem().Int())
+}
+
+// failure says how a cell failed, nil when it did not.
+func (s *Session) failure(ctx context.Context, p *cell.Program, r result, ended bool) *Error {
+	if ctx.Err() != nil {
+		text := "the cell was interrupted"
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+			text = cause.Error()
+		}
+		return &Error{Name: "Interrupted", Value: firstLine(text), Traceback: []string{"Interrupted: " + text}}
+	}
+	if r.panicked {
+		return s.panicked(p, r.value)
+	}
+	if p.Failure == "" {
+		return nil
+	}
+	ptr, err := s.pointer(p.Failure)
+	if err != nil {
+		return internal(err)
+	}
+	e, _ := ptr.Elem().Interface().(error)
+	if e == nil {
+		return nil
+	}
+	ptr.Elem().SetZero()
+	text := rt.PanicText(e)
+	at := s.cells.Load().Place(s.place(p))
+	return &Error{Name: "Error", Value: firstLine(text), Traceback: []string{placed(at, text)}, Cause: e}
+}
+
+// place is the statement whose call returned the error that ended the cell.
+func (s *Session) place(p *cell.Program) token.Pos {
+	ptr, err := s.pointer(p.At)
+	if err != nil {
+		return token.NoPos
+	}
+	return token.Pos(ptr.Elem().Int())
+}
+
+// panicked describes a panic that the cell did not recover.
+func (s *Session) panicked(p *cell.Program, value any) *Error {
+	f := rt.Explain(value)
+	at := s.cells.Load().Place(token.Pos(f.Pos))
+	cause, _ := value.(error)
+	var exit rt.Exited
+	if errors.As(cause, &exit) {
+		text := fmt.Sprintf("os.Exit(%d)", exit.Code)
+		return &Error{Name: "Exit", Value: text, Traceback: []string{"Exit: " + text}}
+	}
+	if f.Refused != nil {
+		r := f.Refused
+		text := fmt.Sprintf("%s cannot be used in a cell: %s", r.Construct, r.Reason)
+		return &Error{Name: cell.Refused, Value: firstLine(text), Traceback: []string{placed(at, text) + "\n" + r.Way}}
+	}
+	return &Error{Name: "Panic", Value: firstLine(f.Text), Traceback: []string{placed(at, "panic: "+f.Text)}, Cause: cause}
+}
+
+// placed is a message with its place in front, and the source line with a caret below.
+func placed(at cell.Place, text string) string {
+	if at.Line == 0 {
+		return text
+	}
+	return fmt.Sprintf("cell %d, %d:%d: %s\n%s", at.Cell, at.Line, at.Column, text, cell.Caret(at))
+}
+
+func compileError(err error) *Error {
+	var e *cell.Error
+	if !errors.As(err, &e) {
+		return internal(err)
+	}
+	return &Error{Name: e.Kind, Value: e.Summary(), Traceback: []string{e.Error()}}
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
