@@ -136,17 +136,17 @@ func (w *warp) enter(in *inst, s *site, low, high, size uint64) {
 
 func (w *warp) settle(in *inst, s *site, a *allocation) {
 	s.alloc, s.low, s.high = a, a.low, a.high
-	if in.flags&(flagStore|flagAtomic) != 0 {
-		w.wrote(a)
-	}
+	w.touched(in, a)
 }
 
-// wrote marks an allocation as written by this launch.
-func (w *warp) wrote(a *allocation) {
-	r := w.w.run
-	if a.launch.Load() != r.number {
-		a.launch.Store(r.number)
-		a.incomplete.Store(int64(r.step))
+// touched marks an allocation as read or written by this launch.
+func (w *warp) touched(in *inst, a *allocation) {
+	number := w.w.run.number
+	if in.flags&flagStore == 0 && a.read.Load() != number {
+		a.read.Store(number)
+	}
+	if in.flags&(flagStore|flagAtomic) != 0 && a.written.Load() != number {
+		a.written.Store(number)
 	}
 }
 
@@ -162,9 +162,7 @@ func (w *warp) enterLanes(in *inst, s *site, a *[32]uint64, size uint64) {
 		}
 		several = several || only != nil && found != only
 		only = found
-		if in.flags&(flagStore|flagAtomic) != 0 {
-			w.wrote(found)
-		}
+		w.touched(in, found)
 	}
 	if !several {
 		w.settle(in, s, only)

@@ -92,6 +92,9 @@ func (d *Device) Capability(c driver.Capability) string {
 
 // Alloc gives zeroed device memory.
 func (d *Device) Alloc(bytes int64) (driver.Address, error) {
+	if bytes == 0 {
+		return 0, errors.New("virtual GPU: allocation of 0 B")
+	}
 	a, err := d.memory.alloc(bytes, "")
 	if err != nil {
 		return 0, err
@@ -113,58 +116,32 @@ func (d *Device) MemoryInfo() (free, total int64) {
 	return d.memory.total - d.memory.used, d.memory.total
 }
 
-// CopyIn copies from the host. Bytes written this way count as complete again after a sampled launch.
+// CopyIn copies from the host.
 func (d *Device) CopyIn(dst driver.Address, src []byte, s driver.Stream) error {
 	if err := d.enter(); err != nil {
 		return err
 	}
 	defer d.exec.Unlock()
-	b, a, err := d.memory.bytes(dst, int64(len(src)), "copy to")
+	b, err := d.memory.bytes(dst, int64(len(src)), "copy to")
 	if err != nil {
 		return err
 	}
 	copy(b, src)
-	if a != nil && len(src) == int(a.high-a.low) {
-		a.incomplete.Store(0)
-	}
 	return nil
 }
 
-// CopyOut copies to the host. What a sampled launch wrote is incomplete, and reading it is an error.
+// CopyOut copies to the host.
 func (d *Device) CopyOut(dst []byte, src driver.Address, s driver.Stream) error {
 	if err := d.enter(); err != nil {
 		return err
 	}
 	defer d.exec.Unlock()
-	b, a, err := d.memory.bytes(src, int64(len(dst)), "copy from")
+	b, err := d.memory.bytes(src, int64(len(dst)), "copy from")
 	if err != nil {
-		return err
-	}
-	if err := complete(a); err != nil {
 		return err
 	}
 	copy(dst, b)
 	return nil
-}
-
-func complete(a *allocation) error {
-	if a == nil {
-		return nil
-	}
-	if k := a.incomplete.Load(); k > 1 {
-		return &Incomplete{Step: int(k), Allocation: a.String()}
-	}
-	return nil
-}
-
-// Incomplete is the error of reading what a sampled launch wrote.
-type Incomplete struct {
-	Step       int
-	Allocation string
-}
-
-func (e *Incomplete) Error() string {
-	return fmt.Sprintf("virtual GPU: incomplete output: %s was written by a sampled launch that executed 1 of %d CTAs\nlaunch again without sampling to read it", e.Allocation, e.Step)
 }
 
 // Copy copies inside the device; the ranges may overlap.
@@ -173,18 +150,15 @@ func (d *Device) Copy(dst, src driver.Address, bytes int64, s driver.Stream) err
 		return err
 	}
 	defer d.exec.Unlock()
-	from, a, err := d.memory.bytes(src, bytes, "copy from")
+	from, err := d.memory.bytes(src, bytes, "copy from")
 	if err != nil {
 		return err
 	}
-	to, b, err := d.memory.bytes(dst, bytes, "copy to")
+	to, err := d.memory.bytes(dst, bytes, "copy to")
 	if err != nil {
 		return err
 	}
 	copy(to, from)
-	if a != nil && b != nil && a != b && (a.incomplete.Load() > 1 || bytes == int64(b.high-b.low)) {
-		b.incomplete.Store(a.incomplete.Load())
-	}
 	return nil
 }
 
@@ -201,15 +175,12 @@ func (d *Device) Fill(dst driver.Address, pattern []byte, count int64, s driver.
 		return err
 	}
 	defer d.exec.Unlock()
-	b, a, err := d.memory.bytes(dst, count*n, "fill of")
+	b, err := d.memory.bytes(dst, count*n, "fill of")
 	if err != nil {
 		return err
 	}
 	for filled := copy(b, pattern); filled > 0 && filled < len(b); {
 		filled += copy(b[filled:], b[:filled])
-	}
-	if a != nil && len(b) == int(a.high-a.low) {
-		a.incomplete.Store(0)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (w *warp) run() {
 		w.mask = m
 		c := &k.blocks[at]
 		c.warps++
-		w.rounds += b.deps
+		w.rounds += b.chase
 		if m == allLanes {
 			c.lanes += 32
 			code := b.code

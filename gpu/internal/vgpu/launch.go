@@ -144,9 +144,6 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx}
 	total := l.Grid.Count()
 	executed := (total + uint64(r.step) - 1) / uint64(r.step)
-	if r.step == 1 {
-		r.step = 1
-	}
 	workers := int(min(uint64(runtime.GOMAXPROCS(0)), executed))
 	pool := f.workers(l, workers)
 	defer f.giveBack(l, pool)
@@ -161,6 +158,11 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	}
 	if fault != nil {
 		return nil, fault
+	}
+	for _, a := range r.allocations {
+		if t := (driver.Touched{Base: driver.Address(a.low), Read: a.read.Load() == r.number, Written: a.written.Load() == r.number}); a.owned && (t.Read || t.Written) {
+			result.Touched = append(result.Touched, t)
+		}
 	}
 	f.program.collect(result, pool, l.Count)
 	result.Counts.CTAs = executed
@@ -270,9 +272,7 @@ func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
 	}
 	p.collectMemory(c, lines, pool)
 	p.collectLines(result, lines)
-	for _, k := range pool {
-		c.LoadRounds = max(c.LoadRounds, k.rounds)
-	}
+	c.LoadRounds = p.loadRounds(c, pool)
 }
 
 func (b *blockCounts) add(o *blockCounts) {

@@ -20,12 +20,11 @@ const (
 
 // allocation is a range of device memory.
 type allocation struct {
-	low, high uint64 // device addresses [low, high)
-	name      string // of a module's variable; "" for Alloc's
-	owned     bool   // by Alloc, and so Free may give it back
-	// launch is the last launch that wrote here; incomplete is the step of the sampled launch that did.
-	launch     atomic.Uint64
-	incomplete atomic.Int64
+	low, high uint64        // device addresses [low, high)
+	name      string        // of a module's variable; "" for Alloc's
+	owned     bool          // by Alloc, and so Free may give it back
+	read      atomic.Uint64 // number of the last launch that read here
+	written   atomic.Uint64 // number of the last launch that wrote here
 }
 
 func (a *allocation) String() string {
@@ -59,7 +58,8 @@ type memory struct {
 }
 
 func newMemory(total int64) (*memory, error) {
-	arena, err := reserve(2*total + 64<<20)
+	// Addresses are not used twice while there are fresh ones, so reserve several times the device's memory.
+	arena, err := reserve(max(min(8*total, 1<<40), 2*total+64<<20))
 	if err != nil {
 		return nil, fmt.Errorf("virtual GPU: reserving address space for %d B of device memory: %w", total, err)
 	}
@@ -225,17 +225,17 @@ func findIn(table []*allocation, address uint64) *allocation {
 }
 
 // bytes gives the host's view of a range that lies in one allocation.
-func (m *memory) bytes(address driver.Address, n int64, what string) ([]byte, *allocation, error) {
+func (m *memory) bytes(address driver.Address, n int64, what string) ([]byte, error) {
 	a := m.find(uint64(address))
 	if n == 0 && a == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if a == nil {
-		return nil, nil, fmt.Errorf("virtual GPU: %s 0x%x: %s", what, uint64(address), m.describeLocked(uint64(address)))
+		return nil, fmt.Errorf("virtual GPU: %s 0x%x: %s", what, uint64(address), m.describeLocked(uint64(address)))
 	}
 	if n < 0 || uint64(n) > a.high-uint64(address) {
-		return nil, nil, fmt.Errorf("virtual GPU: %s 0x%x: %d B do not fit: %s are left of %s", what, uint64(address), n, byteCount(a.high-uint64(address)), a)
+		return nil, fmt.Errorf("virtual GPU: %s 0x%x: %d B do not fit: %s are left of %s", what, uint64(address), n, byteCount(a.high-uint64(address)), a)
 	}
 	at := uint64(address) - deviceBase
-	return m.arena[at : at+uint64(n) : at+uint64(n)], a, nil
+	return m.arena[at : at+uint64(n) : at+uint64(n)], nil
 }

@@ -27,6 +27,7 @@ type program struct {
 	dynamicAt  int             // where dynamic shared memory begins
 	local      int             // bytes a lane
 	patterns   int             // memory instructions with an address memo
+	chain      uint64          // longest chain of loads whose addresses depend on each other, each taken once
 	pointers   []bool          // parameters that are used as addresses
 	text       func() []string // the instructions, one line each
 }
@@ -83,7 +84,7 @@ type block struct {
 	ipdom int32
 	from  int32 // PTX instructions [from, to)
 	to    int32
-	deps  uint64 // dependent rounds of global loads in the block
+	chase uint64 // loads in the block whose address depends on their own earlier value (chains.go)
 }
 
 type endKind uint8
@@ -168,6 +169,7 @@ func compile(m *ptx.Module, f *ptx.Function, symbols map[*ptx.Variable]uint64, s
 	}
 	p.fileBytes = int(d.next)
 	p.findPointers()
+	p.findChains()
 	p.text = sync.OnceValue(func() []string {
 		list := make([]string, len(f.Body))
 		for i := range f.Body {
@@ -280,7 +282,6 @@ func (d *decoder) block(k int) error {
 	b := &d.p.blocks[k]
 	b.from, b.to, b.ipdom = int32(fb.from), int32(fb.to), int32(d.g.ipdom[k])
 	b.end = ending{kind: endFall, next: int32(k + 1), id: -1, guard: -1, barReg: -1, countReg: -1}
-	d.dependencies(fb, b)
 	for i := fb.from; i < fb.to; i++ {
 		in := &d.f.Body[i]
 		d.in, d.inf = in, &d.p.infos[i]
@@ -353,30 +354,6 @@ func (d *decoder) decode(in *ptx.Instruction, r *row) (inst, error) {
 		}
 	}
 	return x, nil
-}
-
-// dependencies counts the rounds of dependent global loads of a block: a round ends where a result is used.
-func (d *decoder) dependencies(fb *flowBlock, b *block) {
-	pending := map[int32]bool{}
-	for i := fb.from; i < fb.to; i++ {
-		in := &d.f.Body[i]
-		hit := false
-		registersOf(in, func(r int32) { hit = hit || pending[r] }, func(int32) {})
-		wait := (in.Opcode == "bar" || in.Opcode == "barrier" || in.Opcode == "cp" && (in.Has("wait_group") || in.Has("wait_all"))) && len(pending) > 0
-		if hit || wait {
-			b.deps++
-			clear(pending)
-		}
-		if in.Opcode == "ld" && !in.Has("param") && !in.Has("shared") && !in.Has("shared::cta") && !in.Has("local") && !in.Has("const") || in.Opcode == "atom" && !in.Has("shared") {
-			registersOf(in, func(int32) {}, func(r int32) { pending[r] = true })
-		}
-		if in.Opcode == "cp" && len(in.Operands) > 1 {
-			pending[-1] = true
-		}
-	}
-	if len(pending) > 0 {
-		b.deps++
-	}
 }
 
 // findPointers marks the 64-bit parameters whose value goes through cvta or is the base of an address.

@@ -75,8 +75,12 @@ func (d *Device) NewEvent() (driver.Event, error) {
 func (e *event) Done() bool { return e.recorded.Load() }
 
 // Since is absent: the virtual GPU does not run in real time. What a launch would take is MODELLED on its card.
-func (e *event) Since(driver.Event) (perf.Figure, error) {
-	if !e.recorded.Load() {
+func (e *event) Since(from driver.Event) (perf.Figure, error) {
+	other, ok := from.(*event)
+	if !ok {
+		return perf.Figure{}, errors.New("virtual GPU: the event belongs to another device")
+	}
+	if !e.recorded.Load() || !other.recorded.Load() {
 		return perf.Figure{}, errors.New("virtual GPU: the event was never recorded")
 	}
 	return perf.Absent("s", "events on the virtual GPU carry no time: it executes, and models the duration of each launch from what it counted"), nil

@@ -132,7 +132,7 @@ func divisionRows() {
 			}
 			return "flush(" + withFlush(expr, n) + ")"
 		}
-		add(op{[]string{"div{.approx,.full}" + ftz + ".f32"}, "f32", repeat("f32", 2), wrap("quiet(x / y)", 2), sfu, "FLOPF32", 1, "9.7.3.8"})
+		add(op{[]string{"div{.approx,.full}" + ftz + ".f32"}, "f32", repeat("f32", 2), wrap("quiet(x / y)", 2), sfu, "FLOPSFU", 1, "9.7.3.8"})
 		add(op{[]string{"rcp.approx" + ftz + ".f32"}, "f32", repeat("f32", 1), wrap("quiet(1 / x)", 1), sfu, "FLOPSFU", 1, "9.7.3.13"})
 		add(op{[]string{"sqrt.approx" + ftz + ".f32"}, "f32", repeat("f32", 1), wrap("quiet(sqrt32(x))", 1), sfu, "FLOPSFU", 1, "9.7.3.15"})
 		add(op{[]string{"rsqrt.approx" + ftz + ".f32"}, "f32", repeat("f32", 1), wrap("quiet(reciprocalSqrt(x))", 1), sfu, "FLOPSFU", 1, "9.7.3.16"})
@@ -145,7 +145,7 @@ func divisionRows() {
 				m := roundings[r]
 				div, rcp, root = "quiet(divRounded(x, y, "+m+"))", "quiet(divRounded(1, x, "+m+"))", "quiet(sqrtRounded(x, "+m+"))"
 			}
-			add(op{[]string{"div." + r + ftz + ".f32"}, "f32", repeat("f32", 2), wrap(div, 2), sfu, "FLOPF32", 1, "9.7.3.8"})
+			add(op{[]string{"div." + r + ftz + ".f32"}, "f32", repeat("f32", 2), wrap(div, 2), sfu, "FLOPSFU", 1, "9.7.3.8"})
 			add(op{[]string{"rcp." + r + ftz + ".f32"}, "f32", repeat("f32", 1), wrap(rcp, 1), sfu, "FLOPSFU", 1, "9.7.3.13"})
 			add(op{[]string{"sqrt." + r + ftz + ".f32"}, "f32", repeat("f32", 1), wrap(root, 1), sfu, "FLOPSFU", 1, "9.7.3.15"})
 		}
