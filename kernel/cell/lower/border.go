@@ -54,7 +54,7 @@ var refusedPackages = map[string]string{
 var refusedFunctions = map[string]string{
 	"runtime.SetFinalizer": "close what needs closing with defer", "runtime.AddCleanup": "close what needs closing with defer",
 	"runtime.Caller": "print the place by hand", "runtime.Callers": "print the place by hand", "runtime.Stack": "print the place by hand",
-	"runtime.FuncForPC": "print the name by hand",
+	"runtime.FuncForPC": "print the name by hand", "runtime.ReadMemStats": "count what you allocate by hand",
 }
 
 func (w *writer) refuseGeneric(o *types.Func) {

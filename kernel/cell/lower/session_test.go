@@ -37,7 +37,10 @@ type session struct {
 	created  map[*types.Package]bool
 	text     string // of the last unit
 	last     *ssa.Package
+	tree     *ast.File
 	unit     *lower.Unit
+	// bothStreams has standard error collected with standard output.
+	bothStreams bool
 }
 
 func newSession(t testing.TB) *session {
@@ -58,7 +61,7 @@ var useWrappers = sync.OnceFunc(func() { rt.Use(stdlib.Symbols) })
 func (s *session) start(t testing.TB) {
 	t.Helper()
 	useWrappers()
-	s.interp = interp.New(interp.Options{GoPath: "/nonexistent", Stderr: new(bytes.Buffer)})
+	s.interp = interp.New(interp.Options{GoPath: "/nonexistent", Env: os.Environ(), Stderr: new(bytes.Buffer)})
 	if err := s.interp.Use(stdlib.Symbols); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +115,7 @@ func (s *session) lower(name, src string) (*lower.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.text, s.unit = u.Text, u
+	s.text, s.unit, s.tree = u.Text, u, f
 	for n := range declared {
 		if o := pkg.Scope().Lookup(n); o != nil && n != "main" && n != "init" {
 			s.earlier[n] = o
@@ -240,6 +243,9 @@ func (s *session) run(t testing.TB, name, src string, limit time.Duration) (o ou
 		t.Fatal(err)
 	}
 	os.Stdout, os.Stderr = file, null
+	if s.bothStreams {
+		os.Stderr = file
+	}
 	defer func() {
 		os.Stdout, os.Stderr = saved, savedErr
 		null.Close()
