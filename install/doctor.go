@@ -18,6 +18,21 @@ type Check struct {
 	Needed string `json:"needed,omitempty"` // what does not work without it
 }
 
+// String is one line, with a second one on how to get what is missing.
+func (c Check) String() string {
+	if c.OK {
+		return fmt.Sprintf("ok       %-11s %s", c.Name, c.Detail)
+	}
+	text := fmt.Sprintf("missing  %-11s %s", c.Name, c.Detail)
+	if c.Needed != "" {
+		text += "\n         needed for: " + c.Needed
+	}
+	if c.Mend != "" {
+		text += "\n         get it: " + c.Mend
+	}
+	return text
+}
+
 // Doctor looks at what this package is responsible for, and changes nothing but a probe file in the cache.
 func Doctor(ctx context.Context) []Check {
 	return []Check{checkCache(), checkPython(ctx), checkEnvironment(), checkKernelSpec(), checkBrowser()}

@@ -1,0 +1,414 @@
+// Command memwall is a Jupyter kernel and GPU lab for Go. This file is wiring: each verb calls the package that does the
+// work. ARCHITECTURE.md follows one cell from `memwall kernel` to its card.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"memwall/gpu"
+	"memwall/gpu/perf"
+	"memwall/install"
+	"memwall/kernel"
+	"memwall/kernel/client"
+	"memwall/kernel/notebook"
+	"memwall/kernel/supervisor"
+	"memwall/kernel/worker"
+	"memwall/notebooks"
+)
+
+const version = "0.1.0"
+
+func main() {
+	gpu.ChildMain()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := root().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "memwall: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "memwall",
+		Short: "A Jupyter kernel and GPU lab for Go that shows the memory wall of LLM inference",
+		Long: "memwall runs notebooks whose cells are Go and whose CUDA kernels are real, on a GPU or on a virtual one, and shows\n" +
+			"under each cell what its launches cost. Begin with: memwall lab",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	cmd.CompletionOptions.HiddenDefaultCmd = true
+	cmd.AddCommand(labCommand(), runCommand(), kernelCommand(), workerCommand(), installCommand(), devicesCommand(), doctorCommand(),
+		occupancyCommand(), ptxCommand(), compileCommand(), benchCommand())
+	return cmd
+}
+
+func labCommand() *cobra.Command {
+	var o install.LabOptions
+	var noBrowser, verbose bool
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Open JupyterLab on a working copy of the notebooks",
+		Long: "lab fetches JupyterLab into the project's cache at its first start, lays out a working copy of the notebooks that is\n" +
+			"never overwritten, and opens notebook 01 in the browser. Ctrl-C ends it.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Notebooks, o.Open = notebooks.Files, notebooks.First
+			o.Browser = !noBrowser && install.HasDesktop()
+			o.Progress = func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) }
+			o.Ready = func(url string) {
+				fmt.Fprintf(cmd.OutOrStdout(), "JupyterLab: %s\nCtrl-C ends it\n", url)
+			}
+			if verbose {
+				o.Log = cmd.ErrOrStderr()
+			}
+			return install.Lab(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address and open no browser")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "show JupyterLab's own log")
+	cmd.Flags().IntVar(&o.Port, "port", 0, "port of the server (default: the first free one from 8888 on)")
+	cmd.Flags().StringVar(&o.Dir, "dir", "memwall-notebooks", "folder of the working copy")
+	cmd.Flags().StringVar(&o.State, "state", "", "folder for Jupyter's settings and run-time files (default: in the cache)")
+	return cmd
+}
+
+func runCommand() *cobra.Command {
+	var output, html, device string
+	var keepGoing bool
+	cmd := &cobra.Command{
+		Use:   "run NOTEBOOK.ipynb",
+		Short: "Execute a notebook without Jupyter and write it",
+		Long: "run executes the code cells in order, in pure Go, and writes the notebook with its outputs: to --output, else in place.\n" +
+			"A cell error ends the run and the exit status is 1; what ran until then is written.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			nb, err := notebook.Read(args[0])
+			if err != nil {
+				return err
+			}
+			evaluator, err := startEvaluator(cmd.ErrOrStderr(), deviceEnv(device))
+			if err != nil {
+				return err
+			}
+			defer evaluator.Shutdown(false)
+			ran := notebook.Run(cmd.Context(), nb, evaluator, notebook.Options{
+				Progress:    func(p notebook.Progress) { fmt.Fprintln(cmd.ErrOrStderr(), p) },
+				AllowErrors: keepGoing,
+				StripCounts: !nb.HasCounts(),
+			})
+			if output == "" {
+				output = args[0]
+			}
+			err = notebook.Write(output, nb)
+			if err == nil && html != "" {
+				err = notebook.WriteHTML(html, nb)
+			}
+			return errors.Join(ran, err)
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "", "notebook to write (default: in place)")
+	cmd.Flags().StringVar(&html, "html", "", "HTML page to write as well")
+	cmd.Flags().StringVar(&device, "device", "", "device of the notebook, as `virtual:t4` (default: $MEMWALL_DEVICE, else virtual:h200)")
+	cmd.Flags().BoolVar(&keepGoing, "allow-errors", false, "go on after a cell error; the exit status is still 1")
+	return cmd
+}
+
+func deviceEnv(device string) []string {
+	if device == "" {
+		return nil
+	}
+	return []string{gpu.EnvironmentDevice + "=" + device}
+}
+
+// startEvaluator starts the worker process: this program again, so that user code never runs where the sockets are.
+func startEvaluator(log io.Writer, env []string) (*supervisor.Supervisor, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("start the worker: %w", err)
+	}
+	return supervisor.Start(supervisor.Options{Argv: []string{self, "worker"}, Env: env, Log: log}), nil
+}
+
+func kernelCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "kernel -f CONNECTION",
+		Short: "Serve one Jupyter session; Jupyter starts it",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			evaluator, err := startEvaluator(cmd.ErrOrStderr(), nil)
+			if err != nil {
+				return err
+			}
+			defer evaluator.Shutdown(false)
+			// Jupyter interrupts by a message or by SIGINT: Serve answers both, so the signal must not end the process.
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+			defer stop()
+			return kernel.Serve(ctx, kernel.Options{
+				ConnectionFile: file, Evaluator: evaluator, Version: version, Log: cmd.ErrOrStderr(),
+				Banner: "memwall " + version + ": Go cells, real CUDA kernels, and what they cost. %help lists what a cell can do.",
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&file, "file", "f", "", "connection file, written by Jupyter")
+	cmd.MarkFlagRequired("file")
+	return cmd
+}
+
+func workerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "worker",
+		Short:  "Run cells for `memwall kernel`, which starts it",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		Run:    func(*cobra.Command, []string) { os.Exit(worker.Main()) },
+	}
+}
+
+func installCommand() *cobra.Command {
+	var place install.Place
+	var user bool
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Put a kernelspec where any Jupyter finds it",
+		Long: "install writes a kernelspec for VS Code, Notebook 7, nbclient and every other client: into the user's Jupyter folder,\n" +
+			"into the active Python environment (--sys-prefix) or below a prefix. It points at a copy of memwall in the cache.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if user && (place.SysPrefix || place.Prefix != "") {
+				return errors.New("install: --user excludes --sys-prefix and --prefix: give one")
+			}
+			binary, err := install.Binary()
+			if err != nil {
+				return err
+			}
+			dir, err := install.KernelSpec(cmd.Context(), place, binary)
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout(), "kernelspec memwall: "+dir)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&user, "user", false, "into the user's Jupyter folder (the default)")
+	cmd.Flags().BoolVar(&place.SysPrefix, "sys-prefix", false, "into the prefix of the python3 on PATH")
+	cmd.Flags().StringVar(&place.Prefix, "prefix", "", "into PREFIX/share/jupyter")
+	return cmd
+}
+
+func devicesCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "devices",
+		Short: "List devices and profiles with their roofs and the sources of these",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			devices := gpu.Devices()
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), devices)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), devices)
+			return nil
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what is there, what is missing and how to get it",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			compiler := install.Check{Name: "NVRTC", OK: true, Detail: "CompileCUDA works", Needed: "dev.CompileCUDA (shipped CUDA kernels need none)"}
+			if err := gpu.CompilerAvailable(); err != nil {
+				compiler.OK, compiler.Detail = false, err.Error()
+			}
+			checks := append(install.Doctor(cmd.Context()), compiler)
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), checks)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "memwall "+version+", "+goVersion())
+			for _, c := range checks {
+				fmt.Fprintln(cmd.OutOrStdout(), c)
+			}
+			return nil
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func goVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.GoVersion
+	}
+	return "Go version unknown"
+}
+
+func occupancyCommand() *cobra.Command {
+	var q perf.OccupancyQuery
+	var tsv, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "occupancy",
+		Short: "CTAs an SM and what limits them",
+		Long: "occupancy answers for one CTA shape, or with --tsv for rows of cc, threads, registers, static and dynamic shared bytes\n" +
+			"on standard input, after a header line, in the same columns plus the answer's.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if tsv {
+				return perf.OccupancyTSV(cmd.InOrStdin(), cmd.OutOrStdout())
+			}
+			answer, err := q.Answer()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), answer)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), answer)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&q.CC, "cc", "9.0", "compute capability")
+	cmd.Flags().IntVar(&q.Threads, "threads", 256, "threads of a CTA")
+	cmd.Flags().IntVar(&q.Registers, "regs", 32, "registers of a thread")
+	cmd.Flags().IntVar(&q.Static, "static", 0, "static shared bytes of a CTA")
+	cmd.Flags().IntVar(&q.Dynamic, "dynamic", 0, "dynamic shared bytes of a CTA")
+	cmd.Flags().BoolVar(&tsv, "tsv", false, "read rows from standard input")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func ptxCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ptx FILE…",
+		Short: "Say of each PTX file whether it loads, else line, column and reason",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			failed := 0
+			for _, name := range args {
+				text, err := os.ReadFile(name)
+				if err == nil {
+					err = gpu.CheckPTX(filepath.Base(name), string(text))
+				}
+				if err != nil {
+					failed++
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", name, strings.ReplaceAll(err.Error(), "\n", "; "))
+					continue
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), name+": loads")
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d of %d files do not load", failed, len(args))
+			}
+			return nil
+		},
+	}
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func jsonFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
+}
+
+func compileCommand() *cobra.Command {
+	var arch, ptxFile string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compile FILE.cu [-- NVRTC OPTIONS]",
+		Short: "Compile CUDA C++: PTX, registers, spills, occupancy",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			source, err := os.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			compiled, err := gpu.Compile(filepath.Base(args[0]), string(source), arch, args[1:]...)
+			if err != nil {
+				return err
+			}
+			if ptxFile != "" {
+				if err := os.WriteFile(ptxFile, []byte(compiled.PTX), 0o644); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), compiled)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), compiled)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&arch, "arch", "sm_90", "architecture")
+	cmd.Flags().StringVar(&ptxFile, "ptx", "", "write the PTX to this file")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func benchCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "bench", Short: "Measure memwall, side by side with a peer"}
+	cmd.AddCommand(benchCellsCommand())
+	return cmd
+}
+
+func benchCellsCommand() *cobra.Command {
+	var asJSON bool
+	var o client.BenchOptions
+	cmd := &cobra.Command{
+		Use:   "cells",
+		Short: "Latency of cells, start, printing, completion, interrupt; ipykernel by the same harness",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			o.Stderr = cmd.ErrOrStderr()
+			results := map[string]client.Figures{}
+			if results["memwall"], err = client.Bench(cmd.Context(), []string{self, "kernel", "-f", "{connection_file}"}, client.GoWorkload, o); err != nil {
+				return err
+			}
+			if python, ok := install.FindPython(); ok {
+				argv := []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"}
+				if results["ipykernel"], err = client.Bench(cmd.Context(), argv, client.PythonWorkload, o); err != nil {
+					return err
+				}
+			} else {
+				fmt.Fprintln(cmd.ErrOrStderr(), "ipykernel is not measured: the Python environment is not there (memwall lab fetches it)")
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), results)
+			}
+			for _, name := range slices.Sorted(maps.Keys(results)) {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s (MEASURED)\n%s\n", name, results[name])
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&o.Cells, "cells", 0, "trivial cells (default 1000)")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
