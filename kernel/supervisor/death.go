@@ -83,6 +83,7 @@ func cause(trace string) (summary, advice string) {
 	}
 	line, _, _ := strings.Cut(head, "\n")
 	if rest, ok := strings.CutPrefix(line, "panic: "); ok {
+		rest = strings.TrimSuffix(rest, " [recovered, repanicked]")
 		return "panic in a goroutine that nobody watches: " + rest, "recover in the goroutine, or start it with a go statement of the cell"
 	}
 	return line, ""

@@ -228,8 +228,8 @@ func TestMagics(t *testing.T) {
 	r.want("%help fmt", "", "UnknownMagic: %help stands alone; help on a name is written fmt?")
 	r.want("name x", "", "")
 	r.want("\n%reset\nprint y", "stdout: forgot 1 name\ny", "")
-	r.want("%device t4\nprint z", "stdout: dev is virtual:t4 (T4)\nz", "")
-	r.want("%device", "stdout: dev is virtual:t4 (T4)\n", "")
+	r.want("%device t4\nprint z", "stdout: dev is virtual:t4 (T4 16 GB)\nz", "")
+	r.want("%device", "stdout: dev is virtual:t4 (T4 16 GB)\n", "")
 	_, err := r.run("%device nvidia9")
 	if err == nil || err.Name != "gpu.Error" || !strings.HasPrefix(err.Value, `open "nvidia9": there is no such device`) {
 		t.Errorf("%+v", err)
