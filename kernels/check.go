@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -187,9 +188,15 @@ func (k *Kernel) checkCase(dev *gpu.Device, t trial, seed uint64) (result CaseRe
 	result.Case = t.String()
 	if launch.Counted && launch.Sampled <= 1 {
 		result.Counts = true
-		result.Wrong = append(result.Wrong, k.expected(t.dims).compare(&launch.Counts)...)
+		result.Wrong = append(result.Wrong, k.expected(withSMs(t.dims, dev)).compare(&launch.Counts)...)
 	}
 	return result, nil
+}
+
+func withSMs(d dims, dev *gpu.Device) dims {
+	d = maps.Clone(d)
+	d[multiprocessors] = dev.SMs()
+	return d
 }
 
 // measured runs one kernel and gives its launch.

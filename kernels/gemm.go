@@ -49,7 +49,7 @@ var gemms = []*Kernel{
 	}),
 	pipelined(gemm("gemm/4_cp_async", "gemm_cp_async_128x128", 128, gpu.Dim(128), func(d dims) counters {
 		m, n, k := d.f("M"), d.f("N"), d.f("K")
-		bm, bn := pipelineTile(d["M"])
+		bm, bn := pipelineTile(d)
 		mt, nt, steps := ceil(m, bm), ceil(n, bn), ceil(k, 64)
 		c := counters{flopsF32: 0, flopsTensor: 2 * 64 * float64(bm*bn) * mt * nt * steps, barriers: 4 * mt * nt * steps,
 			loadBytes: 2 * k * (m*nt + n*mt), conflicts: 0, storeBytes: 2 * m * n}
@@ -63,22 +63,24 @@ var gemms = []*Kernel{
 	})),
 }
 
-// pipelineTile is the tile of Y that gemm/4_cp_async makes a CTA for M rows.
-func pipelineTile(m int) (bm, bn int) {
+// pipelineTile is the tile of Y that a CTA of gemm/4_cp_async makes: the largest that M fills and that gives CTAs to two
+// fifths of the SMs at least; a large tile reads less, but few of them leave SMs idle.
+func pipelineTile(d dims) (bm, bn int) {
 	switch {
-	case m <= 16:
+	case d["M"] <= 16:
 		return 16, 32
-	case m <= 64:
+	case d["M"] <= 64 || 5*over(d["M"], 128)*over(d["N"], 128) < 2*d[multiprocessors]:
 		return 64, 64
 	}
 	return 128, 128
 }
 
-// pipelined gives a step the geometry of gemm/4_cp_async: the tile by M, five buffers of tiles 64 deep where the device has
-// the shared memory, else three.
+// pipelined gives a step the geometry of gemm/4_cp_async: five buffers of tiles 64 deep where the device has the shared
+// memory, else three.
 func pipelined(k *Kernel) *Kernel {
+	k.cases = append(k.cases, trial{dims: dims{"M": 129, "N": 3450, "K": 72}}) // enough tiles for the largest
 	k.choose = func(d dims, dev *gpu.Device) (string, gpu.Config) {
-		bm, bn := pipelineTile(d["M"])
+		bm, bn := pipelineTile(d)
 		function, shared := fmt.Sprintf("gemm_cp_async_%dx%d", bm, bn), 5*(bm+bn)*64*2
 		if shared > dev.Profile().Limits().SharedPerCTAOptin {
 			function, shared = function+"_small", 3*(bm+bn)*64*2

@@ -43,8 +43,11 @@ type scalar struct {
 	least, most int
 }
 
-// dims are extents and scalars by name.
+// dims are extents and scalars by name, and the number of SMs of the device.
 type dims map[string]int
+
+// multiprocessors is the name in dims of the number of SMs.
+const multiprocessors = "SMs"
 
 func (d dims) f(name string) float64 { return float64(d[name]) }
 

@@ -92,6 +92,7 @@ func (k *Kernel) bind(args []any) (*call, error) {
 		}
 		c.values = append(c.values, t)
 	}
+	c.dims[multiprocessors] = c.dev.SMs()
 	if err := k.checkMemory(tensors); err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (k *Kernel) bindShape(o operand, t *gpu.Tensor, d dims, from map[string]str
 }
 
 func (k *Kernel) wrongRank(o operand, shape []int) error {
-	how := fmt.Sprintf("reshape it to %d extents: %s.Reshape(…)", len(o.shape), o.name)
+	how := fmt.Sprintf("reshape it: %s.Reshape(%s)", o.name, strings.ReplaceAll(strings.Join(o.shape, ", "), "*", ""))
 	switch k.Family() {
 	case "gemv":
 		how += "; several columns at once are kernels.Run(\"gemm\", y, w, x)"

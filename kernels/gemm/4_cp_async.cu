@@ -5,7 +5,8 @@
 //   64 x 64 tiles read X and W so often that L2 is busy for longer than the tensor cores.
 // Idea: cp.async copies from global to shared memory without registers and without waiting; four or two tiles are under
 //   way while one is multiplied (STAGES - 1 of them, in a ring of STAGES buffers, one barrier a step). The tile of Y grows
-//   with M: 16 x 32 while decode reads W for few rows, 64 x 64, then 128 x 128 with warps of 64 x 64. Rows of 64 halves fill
+//   with M: 16 x 32 while decode reads W for few rows, 64 x 64, then 128 x 128 with warps of 64 x 64 where that many tiles
+//   keep the SMs busy. Rows of 64 halves fill
 //   all banks; piece p of row r lies at p ^ (r % 8), which frees ldmatrix from conflicts without padding.
 // Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 3_mma's for large M;
 //   one barrier a step in place of two; dependent loads K/256 in place of K/64 (K/128 with 3 stages); no bank conflicts.

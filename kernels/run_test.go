@@ -1,0 +1,142 @@
+package kernels
+
+import (
+	"strings"
+	"testing"
+
+	"memwall/gpu"
+)
+
+// TestBadCalls compares the whole text of every message that Run has before it launches.
+func TestBadCalls(t *testing.T) {
+	dev, other := open(t, "virtual:h200"), open(t, "virtual:t4")
+	y, w, x := dev.Zeros(gpu.F16, 8), dev.Zeros(gpu.F16, 8, 16), dev.Zeros(gpu.F16, 16)
+	long := dev.Zeros(gpu.F32, 64)
+	f := dev.Zeros(gpu.F32, 32)
+	both := dev.Zeros(gpu.F16, 24)
+	for _, c := range []struct {
+		name string
+		args []any
+		want string
+	}{
+		{"gemv/1_naive", []any{y, w}, "gemv/1_naive: 2 arguments, it takes 3\nwrite kernels.Run(\"gemv/1_naive\", y, w, x) with y f16 [N], w f16 [N, K], x f16 [K]"},
+		{"gemv/1_naive", nil, "gemv/1_naive: 0 arguments, it takes 3\nwrite kernels.Run(\"gemv/1_naive\", y, w, x) with y f16 [N], w f16 [N, K], x f16 [K]"},
+		{"gemv/1_naive", []any{y, 3.5, x}, "gemv/1_naive: argument 2 (w) is of type float64, it takes a tensor f16 [N, K]\nmake one with dev.Randn, dev.Zeros or dev.From"},
+		{"gemv/1_naive", []any{nil, w, x}, "gemv/1_naive: argument 1 (y) is nil, it takes a tensor f16 [N]\nmake one with dev.Randn, dev.Zeros or dev.From"},
+		{"gemv/1_naive", []any{(*gpu.Tensor)(nil), w, x}, "gemv/1_naive: argument 1 (y) is nil, it takes a tensor f16 [N]\nmake one with dev.Randn, dev.Zeros or dev.From"},
+		{"gemv/1_naive", []any{y, dev.Zeros(gpu.F32, 8, 16), x}, "gemv/1_naive: w is f32 [8, 16], it takes f16 [N, K]\nconvert it: dev.FromAs(gpu.F16, w.Float64s(), 8, 16)"},
+		{"gemv/1_naive", []any{y, w, dev.Zeros(gpu.F16, 15)}, "gemv/1_naive: x is f16 [15], but w says K = 16\nit takes y f16 [N], w f16 [N, K], x f16 [K]"},
+		{"gemv/1_naive", []any{dev.Zeros(gpu.F16, 9), w, x}, "gemv/1_naive: w is f16 [8, 16], but y says N = 9\nit takes y f16 [N], w f16 [N, K], x f16 [K]"},
+		{"gemv", []any{y, w, dev.Zeros(gpu.F16, 1, 16)}, "gemv/3_vec16: x is f16 [1, 16], it takes f16 [K]\nreshape it: x.Reshape(K); several columns at once are kernels.Run(\"gemm\", y, w, x)"},
+		{"gemm/3_mma", []any{y, w, x}, "gemm/3_mma: y is f16 [8], it takes f16 [M, N]\nreshape it: y.Reshape(M, N); for a single vector use kernels.Run(\"gemv\", y, w, x)"},
+		{"gemv/1_naive", []any{y, w, other.Zeros(gpu.F16, 16)}, "gemv/1_naive: x is on virtual:t4, y on virtual:h200\ntensors stay on the device that made them: make all of them on one"},
+		{"gemv/1_naive", []any{dev.Empty(gpu.F16, 0), dev.Empty(gpu.F16, 0, 16), x}, "gemv/1_naive: y is f16 [0]: there is nothing to compute\ngive it at least one element"},
+		{"gemv/1_naive", []any{both.Slice(0, 8), w, both.Slice(4, 20)}, "gemv/1_naive: y and x share memory, and the kernel writes one while it reads the other\ngive y a tensor of its own"},
+		{"softmax/2_warp", []any{f.Reshape(4, 8), f.Reshape(4, 8)}, "softmax/2_warp: y and x share memory, and the kernel writes one while it reads the other\ngive y a tensor of its own"},
+		{"softmax/2_warp", []any{dev.Empty(gpu.F32, 4, 0), dev.Empty(gpu.F32, 4, 0)}, "softmax/2_warp: y is f32 [4, 0]: there is nothing to compute\ngive it at least one element"},
+		{"probe/1_copy", []any{f, long.Slice(1, 33)}, "probe/1_copy: src starts 4 B behind a multiple of 16 B, and the kernel reads 16 B at a time\nuse a slice that starts on a multiple of 4 elements, or a tensor of its own"},
+		{"probe/1_copy", []any{f, dev.Zeros(gpu.F32, 31)}, "probe/1_copy: src is f32 [31], but dst says n = 32\nit takes dst f32 […], src f32 […]"},
+		{"probe/3_fma", []any{f, dev.Zeros(gpu.F32, 32), 0}, "probe/3_fma: argument 3 (iterations) is 0, it takes a whole number from 1 to 1048576"},
+		{"probe/3_fma", []any{f, dev.Zeros(gpu.F32, 32), 2.5}, "probe/3_fma: argument 3 (iterations) is 2.5, it takes a whole number from 1 to 1048576"},
+		{"probe/3_fma", []any{f, dev.Zeros(gpu.F32, 32), "7"}, "probe/3_fma: argument 3 (iterations) is 7, it takes a whole number from 1 to 1048576"},
+		{"gemm/4_cp_async", []any{other.Zeros(gpu.F16, 2, 8), other.Zeros(gpu.F16, 8, 16), other.Zeros(gpu.F16, 2, 16)},
+			"launch gemm/4_cp_async: needs sm_80, device \"t4\" is sm_75\nuse gemm/3_mma, or gpu.Open(\"virtual:a100\")"},
+	} {
+		err := Run(c.name, c.args...)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: got\n%v\nwant\n%s", c.name, err, c.want)
+		}
+	}
+	freed := dev.Zeros(gpu.F16, 16)
+	if err := freed.Free(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Run("gemv", y, w, freed); err == nil || !strings.Contains(err.Error(), "free") {
+		t.Errorf("a freed tensor: %v", err)
+	}
+}
+
+// TestBest picks the last step that a device runs, and says which.
+func TestBest(t *testing.T) {
+	for _, c := range []struct{ device, want string }{{"virtual:h200", "gemm/4_cp_async"}, {"virtual:l4", "gemm/4_cp_async"}, {"virtual:t4", "gemm/3_mma"}} {
+		dev := open(t, c.device)
+		y, w, x := dev.Zeros(gpu.F16, 100, 8), dev.Full(gpu.F16, 2, 8, 16), dev.Full(gpu.F16, 3, 100, 16)
+		var err error
+		report := gpu.Measure(func() { err = Run("gemm", y, w, x) })
+		if err != nil || report.Launches[0].Kernel != c.want {
+			t.Errorf("%s: %v, %v", c.device, report.Launches[0].Kernel, err)
+		}
+		for i, v := range y.Float32s() {
+			if v != 2*3*16 {
+				t.Fatalf("%s: element %d is %g, want 96", c.device, i, v)
+			}
+		}
+	}
+}
+
+// TestSlices runs kernels on views that start anywhere: narrow paths take what wide ones cannot.
+func TestSlices(t *testing.T) {
+	dev := open(t, "virtual:h200")
+	values := make([]float64, 200)
+	for i := range values {
+		values[i] = float64(i*i%11) - 4
+	}
+	memory := dev.FromAs(gpu.F16, values)
+	for _, name := range names(steps("gemv")) {
+		y := dev.Full(gpu.F16, 77, 12)
+		w, x := memory.Slice(1, 1+3*16).Reshape(3, 16), memory.Slice(101, 117)
+		if err := Run(name, y.Slice(5, 8), w, x); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range y.Float64s() {
+			want := 77.0
+			if i >= 5 && i < 8 {
+				want = 0
+				for k := range 16 {
+					want += values[1+(i-5)*16+k] * values[101+k]
+				}
+			}
+			if step := step(gpu.F16, want); !(v-want <= step && want-v <= step) {
+				t.Errorf("%s: y[%d] is %g, want %g", name, i, v, want)
+			}
+		}
+	}
+	for _, name := range names(steps("gemm")) {
+		out := dev.Full(gpu.F16, 77, 9*3+10)
+		w, x := memory.Slice(1, 1+3*8).Reshape(3, 8), memory.Slice(3, 3+9*8).Reshape(9, 8)
+		if err := Run(name, out.Slice(3, 3+27).Reshape(9, 3), w, x); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range out.Float64s() {
+			want := 77.0
+			if j := i - 3; j >= 0 && j < 27 {
+				want = 0
+				for k := range 8 {
+					want += values[1+j%3*8+k] * values[3+j/3*8+k]
+				}
+			}
+			if step := step(gpu.F16, want); !(v-want <= step && want-v <= step) {
+				t.Errorf("%s: element %d is %g, want %g", name, i, v, want)
+			}
+		}
+	}
+}
+
+// TestFormulas works out bytes and FLOPs of notebook 01's layer by hand.
+func TestFormulas(t *testing.T) {
+	dev := open(t, "virtual:h200")
+	y, w, x := dev.Empty(gpu.F16, 4096), dev.Empty(gpu.F16, 4096, 4096), dev.Empty(gpu.F16, 4096)
+	k := Get("gemv/3_vec16")
+	if b := k.Bytes(y, w, x); b.Value != 33554432+2*8192 || b.Unit != "B" || b.Tag != "FORMULA" || b.Source != "2·N·K + 2·K + 2·N" {
+		t.Errorf("bytes %+v", b)
+	}
+	if f := k.FLOPs(y, w, x); f.Value != 33554432 || f.Unit != "FLOP" || f.Tag != "FORMULA" {
+		t.Errorf("FLOPs %+v", f)
+	}
+	defer func() {
+		if e, ok := recover().(*gpu.Error); !ok || !strings.HasPrefix(e.Error(), "gemv/3_vec16: 1 arguments, it takes 3\n") {
+			t.Errorf("bad arguments: %v", e)
+		}
+	}()
+	k.Bytes(y)
+}
