@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("KERNEL_ECHO") == "" {
 		os.Exit(m.Run())
 	}
+	if mebibytes, err := strconv.Atoi(os.Getenv("KERNEL_ECHO_QUEUE")); err == nil {
+		queueLimit = mebibytes << 20
+	}
 	err := Serve(context.Background(), Options{
 		ConnectionFile: os.Args[len(os.Args)-1], Evaluator: newEcho(), Version: "1.2.3", Banner: "echo", OutputDir: os.Getenv("KERNEL_ECHO"),
 	})
@@ -260,10 +263,10 @@ func (e *echo) Shutdown(restart bool) { e.ended <- restart }
 const patience = time.Second
 
 // startEcho starts an echo kernel in a process of its own. Its log goes to the test's.
-func startEcho(t *testing.T) *client.Process {
+func startEcho(t *testing.T, env ...string) *client.Process {
 	t.Helper()
 	p, err := client.Start(limit(t, 20*time.Second), []string{self(t), "{connection_file}"}, client.StartOptions{
-		Env: []string{"KERNEL_ECHO=" + t.TempDir()}, Stderr: testLog{t},
+		Env: append(env, "KERNEL_ECHO="+t.TempDir()), Stderr: testLog{t},
 	})
 	if err != nil {
 		t.Fatal(err)

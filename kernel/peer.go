@@ -11,9 +11,10 @@ import (
 	"memwall/kernel/wire"
 )
 
+// queueLimit bounds the bytes that wait for one peer. Senders wait when it is reached. Tests make it smaller.
+var queueLimit = 64 << 20
+
 const (
-	// queueLimit bounds the bytes that wait for one peer. Senders wait when it is reached.
-	queueLimit = 64 << 20
 	// stallLimit is how long a peer whose queue is full may take nothing at all before it is dropped.
 	stallLimit = 2 * time.Second
 	// pauseLimit is how much may wait for a peer before its further requests stay unread.

@@ -309,7 +309,7 @@ func TestBesideCell(t *testing.T) {
 		}
 	}
 	start := time.Now()
-	if _, err := c.Request(ctx, client.Shell, "interrupt_request", map[string]any{}); err != nil {
+	if _, err := c.Send(client.Shell, "interrupt_request", map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
 	run, err := c.Collect(ctx, cell, start)
