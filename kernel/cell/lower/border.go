@@ -27,8 +27,12 @@ var replacements = map[string]string{
 	"reflect.DeepEqual":               "rt.DeepEqual",
 	"maps.clone":                      "rt.MapClone",
 	"sort.Slice":                      "rt.SortSlice", "sort.SliceStable": "rt.SortSliceStable", "sort.SliceIsSorted": "rt.SortSliceIsSorted",
-	"time.Sleep": "rt.Sleep",
-	"os.Exit":    "rt.Exit",
+	"time.Sleep":             "rt.Sleep",
+	"(*sync.WaitGroup).Wait": "rt.Wait",
+	"(*sync.Mutex).Lock":     "rt.Lock",
+	"(*sync.RWMutex).Lock":   "rt.LockRW",
+	"(*sync.RWMutex).RLock":  "rt.RLock",
+	"os.Exit":                "rt.Exit",
 }
 
 // formatters make text of their arguments: the run time makes the text, the compiled function gets it. Their names are those of

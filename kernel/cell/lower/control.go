@@ -43,7 +43,10 @@ func (fn *function) control(in ssa.Instruction, next *ssa.BasicBlock) {
 		fn.line("%s.Push(%s, %d)", d, fn.thunk(&in.Call, in.Block()), framesToRecover(&in.Call))
 	case *ssa.Send:
 		x := fn.value(in.X)
-		fn.line("%s <- %s", fn.recursiveValue(in.Chan), x)
+		if c, ok := in.X.(*ssa.Const); ok {
+			x = fn.typedConstant(c)
+		}
+		fn.line("rt.Send(%s, %s)", fn.recursiveValue(in.Chan), strip(x))
 	case *ssa.Select:
 		fn.selectStatement(in)
 	default:

@@ -147,12 +147,15 @@ func (fn *function) fieldAddr(in *ssa.FieldAddr) {
 	if fn.plan.places[in] {
 		return
 	}
+	if fn.insideCompiled(in) {
+		fn.w.refuse("the address of a part of "+fn.w.compiledOwner(in), "its type has no name that a cell could give it", "take the address of the whole value, or read and set the part's fields")
+	}
 	if fn.opaquePlace(in) {
 		f := deref(in.X.Type()).Underlying().(*types.Struct).Field(in.Field)
 		fn.w.refuse("the address of the field "+f.Name(), "its type leads back to the struct, and the interpreter cannot point to such a field",
 			"write the function with the pointer that holds the field, or keep the field's value in a variable")
 	}
-	fn.set(in, "&"+fn.base(in.X)+"."+fn.w.fieldName(deref(in.X.Type()), in.Field))
+	fn.set(in, "&"+fn.placeOf(in))
 }
 
 func (fn *function) indexAddr(in *ssa.IndexAddr) {
@@ -258,6 +261,9 @@ func (fn *function) load(in *ssa.UnOp) {
 		fn.checkNil(in.X, in.Block())
 	}
 	p := fn.place(in.X)
+	if isComposite(in.Type()) && fn.insideCompiled(in.X) {
+		fn.w.refuse("a copy of a part of "+fn.w.compiledOwner(in.X), "its type has no name that a cell could give it", "copy the part's fields one by one")
+	}
 	if fn.opaquePlace(in.X) {
 		if _, ok := in.Type().Underlying().(*types.Array); ok {
 			fn.w.refuse("a copy of an array whose elements lead back to the struct that holds it", "the interpreter keeps them in another form",
@@ -273,17 +279,22 @@ func (fn *function) load(in *ssa.UnOp) {
 
 func (fn *function) receive(in *ssa.UnOp) {
 	ch := fn.recursiveValue(in.X)
+	q, ok := fn.local(), fn.local()
 	if !in.CommaOk {
-		fn.set(in, "<-"+ch)
+		if len(*in.Referrers()) == 0 {
+			fn.line("rt.Recv(%s)", ch)
+			return
+		}
+		fn.line("%s, %s := rt.Recv(%s)", q, ok, ch)
+		fn.declareFromAny(in, q)
 		return
 	}
 	t := fn.w.erased(in.Type().(*types.Tuple).At(0).Type())
-	v, ok := fn.variable(in.Name()+"_0", t), fn.variable(in.Name()+"_1", "bool")
-	fn.line("%s = %s", v, fn.w.zero(t))
-	x, y := fn.local(), fn.local()
-	fn.line("%s, %s := <-%s", x, y, ch)
-	fn.line("%s = %s", v, x)
-	fn.line("%s = %s", ok, y)
+	fn.line("%s, %s := rt.Recv(%s)", q, ok, ch)
+	if extracted(in, 0) {
+		fn.fromAny(fn.variable(in.Name()+"_0", t), t, q)
+	}
+	fn.line("%s = %s", fn.variable(in.Name()+"_1", "bool"), ok)
 }
 
 func (fn *function) store(in *ssa.Store) {
@@ -377,6 +388,9 @@ func (fn *function) checkSlice(in *ssa.Slice, b, lo, hi, mx string) {
 		if hi == "" {
 			hi = limit
 		}
+		if constantBounds(in, n) {
+			return
+		}
 	}
 	if hi == "" {
 		hi = "len(" + b + ")"
@@ -384,14 +398,28 @@ func (fn *function) checkSlice(in *ssa.Slice, b, lo, hi, mx string) {
 	h, c := fn.local(), fn.local()
 	fn.line("%s := %s", h, hi)
 	fn.line("%s := %s", c, limit)
+	check := "rt.CheckSlice("
+	if byLength {
+		check = "rt.CheckString("
+	}
 	switch {
 	case mx != "":
 		fn.line("rt.CheckSlice3(%s, %s, %s, %s, %d)", lo, h, mx, c, fn.at())
-	case byLength:
-		fn.line("if %s < 0 || %s > %s || %s > %s { rt.CheckString(%s, %s, %s, %d) }", lo, lo, h, h, c, lo, h, c, fn.at())
+	case lo == "0":
+		fn.line("if %s < 0 || %s > %s { %s0, %s, %s, %d) }", h, h, c, check, h, c, fn.at())
 	default:
-		fn.line("if %s < 0 || %s > %s || %s > %s { rt.CheckSlice(%s, %s, %s, %d) }", lo, lo, h, h, c, lo, h, c, fn.at())
+		fn.line("if %s < 0 || %s > %s || %s > %s { %s%s, %s, %s, %d) }", lo, lo, h, h, c, check, lo, h, c, fn.at())
 	}
+}
+
+// constantBounds reports a slice of an array of n elements whose bounds are constants; the type checker has compared them.
+func constantBounds(in *ssa.Slice, n int64) bool {
+	for _, v := range []ssa.Value{in.Low, in.High, in.Max} {
+		if c, ok := v.(*ssa.Const); v != nil && (!ok || !inRange(c, n+1)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (fn *function) changeType(in *ssa.ChangeType) {

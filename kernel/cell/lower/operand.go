@@ -185,11 +185,36 @@ func (fn *function) base(x ssa.Value) string {
 func (fn *function) placeOf(a ssa.Value) string {
 	switch a := a.(type) {
 	case *ssa.FieldAddr:
+		if fn.insideCompiled(a.X) {
+			return fn.base(a.X) + "." + deref(a.X.Type()).Underlying().(*types.Struct).Field(a.Field).Name()
+		}
 		return fn.base(a.X) + "." + fn.w.fieldName(deref(a.X.Type()), a.Field)
 	case *ssa.IndexAddr:
 		return fn.base(a.X) + "[" + fn.index(a.X, a.Index) + "]"
 	}
 	panic("lower: no place for " + a.String())
+}
+
+// insideCompiled reports the address of a struct without a name inside a compiled struct: it is not erased.
+func (fn *function) insideCompiled(a ssa.Value) bool {
+	f, ok := a.(*ssa.FieldAddr)
+	if !ok {
+		return false
+	}
+	_, anonymous := types.Unalias(deref(f.Type())).(*types.Struct)
+	return anonymous && (fn.w.compiled(deref(f.X.Type())) != nil || fn.insideCompiled(f.X))
+}
+
+// compiledOwner names the compiled type around an address.
+func (w *writer) compiledOwner(a ssa.Value) string {
+	f, ok := a.(*ssa.FieldAddr)
+	if !ok {
+		return "a compiled value"
+	}
+	if n := w.compiled(deref(f.X.Type())); n != nil {
+		return n.String()
+	}
+	return w.compiledOwner(f.X)
 }
 
 // index is the text of an index.
@@ -208,7 +233,7 @@ func (fn *function) index(x, i ssa.Value) string {
 func (fn *function) opaquePlace(a ssa.Value) bool {
 	switch a := a.(type) {
 	case *ssa.FieldAddr:
-		return fn.w.opaqueField(deref(a.X.Type()), a.Field)
+		return !fn.insideCompiled(a.X) && fn.w.opaqueField(deref(a.X.Type()), a.Field)
 	case *ssa.IndexAddr:
 		if _, isArray := arrayLen(a.X.Type()); !isArray {
 			return false

@@ -49,6 +49,12 @@ func TestPrograms(t *testing.T) {
 	if !ok {
 		return
 	}
+	if name := os.Getenv("MEMWALL_PROGRAMS"); name != "" { // others, in the same form
+		var err error
+		if b, err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	only := os.Getenv("MEMWALL_PROGRAM")
 	n, right := 0, 0
 	for _, l := range bytes.Split(bytes.TrimSpace(b), []byte("\n")) {

@@ -33,3 +33,16 @@ func AsError(x any) (err error, ok bool) {
 	err, ok = x.(error)
 	return err, ok
 }
+
+// Bundle is what x's method MIMEBundle() map[string]any gives, where x is of a cell-defined type that has it; else nil.
+func Bundle(x any) map[string]any {
+	b, ok := In(x).(Box)
+	if !ok || !b.has("MIMEBundle", "() map[string]interface {}") {
+		return nil
+	}
+	m, _ := b.invoke("MIMEBundle")[0].(map[string]any)
+	for k, v := range m {
+		m[k] = View(v)
+	}
+	return m
+}
