@@ -8,12 +8,18 @@
 // Weights are row-major [N, K] (a row an output feature), activations [K] or [M, K]; outputs come first in argument lists.
 package kernels
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+)
 
 //go:generate go run memwall/gpu/internal/nvrtc/kernelgen .
 
-// files are the sources, their PTX and the assembler's facts. The pattern takes whatever is there, so that missing PTX is
+// embedded are the sources, their PTX and the assembler's facts. The pattern takes whatever is there, so that missing PTX is
 // no build error.
 //
 //go:embed */*
-var files embed.FS
+var embedded embed.FS
+
+// files is embedded; tests put others in its place.
+var files fs.FS = embedded

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // facts are the registers, spills, stack and shared bytes that NVIDIA's assembler decided, by compute capability ("9.0") and
 // function, from <family>/facts.tsv. Rows made from another source than the present one are left out.
 func (k *Kernel) facts() map[string]map[string]gpu.FunctionFacts {
-	text, err := files.ReadFile(k.Family() + "/facts.tsv")
+	text, err := fs.ReadFile(files, k.Family()+"/facts.tsv")
 	if err != nil {
 		return nil // registers are then estimated, and marked so
 	}

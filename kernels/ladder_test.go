@@ -67,12 +67,6 @@ func TestHeaders(t *testing.T) {
 		near("4_cp_async: a barrier a step and warp", float64(async.Barriers), 4*(m/128)*(n/128)*(k/64))
 		near("no bank conflicts", conflicts(tile)+conflicts(mma)+conflicts(async), 0)
 	})
-	t.Run("gemm/4_cp_async's chain of loads", func(t *testing.T) {
-		const m, n, k = 8, 32, 4096
-		y, w, x := dev.Zeros(gpu.F16, m, n), dev.Randn(gpu.F16, n, k), dev.Randn(gpu.F16, m, k)
-		near("3_mma: K/64 dependent loads", float64(count("gemm/3_mma", y, w, x).LoadRounds), k/64)
-		near("4_cp_async: K/256", float64(count("gemm/4_cp_async", y, w, x).LoadRounds), k/256)
-	})
 	t.Run("softmax", func(t *testing.T) {
 		const rows, columns = 64, 512
 		y, x := dev.Zeros(gpu.F32, rows, columns), dev.Randn(gpu.F32, rows, columns)

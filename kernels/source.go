@@ -16,7 +16,7 @@ import (
 
 // source is the CUDA C++ text; every registered kernel has one (tested).
 func (k *Kernel) source() string {
-	text, err := files.ReadFile(k.name + ".cu")
+	text, err := fs.ReadFile(files, k.name+".cu")
 	if err != nil {
 		return ""
 	}
@@ -27,7 +27,7 @@ var includeLine = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 
 // header is the text of a shared header of include/, "" where there is none.
 func header(name string) string {
-	text, err := files.ReadFile("include/" + name)
+	text, err := fs.ReadFile(files, "include/"+name)
 	if err != nil {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (k *Kernel) file() string { return strings.TrimPrefix(k.name, k.Family()+"/
 
 // ptx is the checked-in text for a target, also when it is stale.
 func (k *Kernel) ptx(target string) (string, bool) {
-	text, err := files.ReadFile(k.name + "." + target + ".ptx")
+	text, err := fs.ReadFile(files, k.name+"."+target+".ptx")
 	return string(text), err == nil
 }
 

@@ -9,8 +9,9 @@
 //   keep the SMs busy. Rows of 64 halves fill
 //   all banks; piece p of row r lies at p ^ (r % 8), which frees ldmatrix from conflicts without padding.
 // Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 3_mma's for large M;
-//   one barrier a step in place of two; dependent loads K/256 in place of K/64 (K/128 with 3 stages); no bank conflicts.
-// A profiler should show: tensor pipe 60 % and more for large M; DRAM near its roof for M = 1.
+//   one barrier a step in place of two; no bank conflicts.
+// A profiler should show: stalls on memory once in K/256 steps in place of K/64 (K/128 with 3 stages); tensor pipe 60 % and
+//   more for large M; DRAM near its roof for M = 1.
 //
 // The Go loop: 3_mma's; the copy of step t + STAGES - 1 is begun before step t is multiplied.
 // cp.async: PTX ISA 9.7.9.25; it fills with zeros what a size below 16 leaves out.
