@@ -24,49 +24,60 @@ const (
 // cache is a set-associative cache of sectored lines with least-recently-used replacement. A tag carries the epoch it
 // was written in, so that emptying the cache costs nothing.
 type cache struct {
-	sets  uint64
-	ways  int
-	tags  []uint64 // epoch<<40 | line+1
-	valid []uint8
-	dirty []uint8
+	sets   uint64
+	ways   int
+	tags   []uint64 // epoch<<40 | line+1
+	age    []uint32
+	valid  []uint8
+	dirty  []uint8
+	recent []uint8 // the way of each set that was used last
+	clock  uint32
 }
 
 func newCache(bytes, ways int) cache {
 	sets := max(bytes/128/ways, 1)
-	return cache{sets: uint64(sets), ways: ways, tags: make([]uint64, sets*ways), valid: make([]uint8, sets*ways), dirty: make([]uint8, sets*ways)}
+	n := sets * ways
+	return cache{sets: uint64(sets), ways: ways, tags: make([]uint64, n), age: make([]uint32, n), valid: make([]uint8, n), dirty: make([]uint8, n), recent: make([]uint8, sets)}
 }
 
-// lookup finds a line's place and moves it to the front of its set; a new line takes the place of the last one, whose
-// dirty sectors it returns.
-func (c *cache) lookup(set int, tag uint64) (place int, found bool, evicted uint8) {
+// lookup finds a line's place; a new line takes the place of the least recently used one of its set, whose dirty
+// sectors it returns.
+func (c *cache) lookup(set int, tag uint64) (place int, evicted uint8) {
 	base := set * c.ways
+	c.clock++
+	if c.clock == 0 { // once in 2³² accesses all ages are equal
+		clear(c.age)
+	}
+	place = base + int(c.recent[set])
+	if c.tags[place] == tag {
+		c.age[place] = c.clock
+		return place, 0
+	}
 	tags := c.tags[base : base+c.ways]
-	if tags[0] == tag {
-		return base, true, 0
-	}
-	k := 1
-	for k < len(tags) && tags[k] != tag {
-		k++
-	}
-	found = k < len(tags)
-	if !found {
-		k--
-		evicted = c.dirty[base+k]
-		if tags[k]>>40 != tag>>40 {
-			evicted = 0
+	for k, t := range tags {
+		if t == tag {
+			c.recent[set], c.age[base+k] = uint8(k), c.clock
+			return base + k, 0
 		}
 	}
-	v, d := c.valid[base+k], c.dirty[base+k]
-	copy(tags[1:k+1], tags[:k])
-	copy(c.valid[base+1:base+k+1], c.valid[base:base+k])
-	copy(c.dirty[base+1:base+k+1], c.dirty[base:base+k])
-	tags[0] = tag
-	if found {
-		c.valid[base], c.dirty[base] = v, d
-	} else {
-		c.valid[base], c.dirty[base] = 0, 0
+	oldest, least := 0, ^uint32(0)
+	age := c.age[base : base+c.ways]
+	for k, t := range tags {
+		if t>>40 != tag>>40 { // of an earlier launch: empty
+			oldest = k
+			break
+		}
+		if age[k] < least {
+			oldest, least = k, age[k]
+		}
 	}
-	return base, found, evicted
+	place = base + oldest
+	if c.tags[place]>>40 == tag>>40 {
+		evicted = c.dirty[place]
+	}
+	c.tags[place], c.age[place], c.valid[place], c.dirty[place] = tag, c.clock, 0, 0
+	c.recent[set] = uint8(oldest)
+	return place, evicted
 }
 
 // replay is the caches of a device while traces go through them.
@@ -243,7 +254,7 @@ func (r *replay) access(sm int, entry uint64) {
 		if c.tags == nil {
 			*c = newCache(r.l1Bytes, l1Ways)
 		}
-		place, _, _ := c.lookup(int((line^line>>7)%c.sets), r.epoch<<40|(line+1))
+		place, _ := c.lookup(int((line^line>>7)%c.sets), r.epoch<<40|(line+1))
 		r.counts.L1Lookups += uint64(bits.OnesCount8(sectors))
 		hit := sectors & c.valid[place]
 		c.valid[place] |= sectors
@@ -253,7 +264,7 @@ func (r *replay) access(sm int, entry uint64) {
 		}
 	}
 	c := &r.l2
-	place, _, evicted := c.lookup(int((line^line>>13^line>>23)%c.sets), r.l2Epoch<<40|(line+1))
+	place, evicted := c.lookup(int((line^line>>13^line>>23)%c.sets), r.l2Epoch<<40|(line+1))
 	n := uint64(bits.OnesCount8(evicted))
 	r.counts.DRAMWriteSectors += n
 	r.dirtyNow -= n
@@ -299,9 +310,13 @@ func (r *replay) finish(complete bool) perf.CacheCounts {
 // distinct counts the sectors that were read and written at least once, with two bits a sector in pages.
 type distinct struct {
 	pages         map[uint64]*distinctPage
-	last          uint64
-	page          *distinctPage
+	near          [64]nearPage // pages by the last bits of their number
 	read, written uint64
+}
+
+type nearPage struct {
+	at   uint64
+	page *distinctPage
 }
 
 const distinctLines = 512 // lines of a page
@@ -309,21 +324,27 @@ const distinctLines = 512 // lines of a page
 // distinctPage holds a byte a line: read sectors below, written ones above.
 type distinctPage [distinctLines]uint8
 
-func (d *distinct) reset() {
-	d.pages, d.page, d.last, d.read, d.written = map[uint64]*distinctPage{}, nil, 0, 0, 0
+func (d *distinct) reset() { *d = distinct{pages: map[uint64]*distinctPage{}} }
+
+// page finds or makes a page.
+func (d *distinct) page(at uint64) *distinctPage {
+	p := d.pages[at]
+	if p == nil {
+		p = new(distinctPage)
+		d.pages[at] = p
+	}
+	d.near[at%64] = nearPage{at, p}
+	return p
 }
 
 func (d *distinct) mark(line uint64, sectors uint8, write, atomic bool) {
 	at := line / distinctLines
-	if d.page == nil || at != d.last {
-		p := d.pages[at]
-		if p == nil {
-			p = new(distinctPage)
-			d.pages[at] = p
-		}
-		d.page, d.last = p, at
+	n := &d.near[at%64]
+	p := n.page
+	if p == nil || n.at != at {
+		p = d.page(at)
 	}
-	seen := &d.page[line%distinctLines]
+	seen := &p[line%distinctLines]
 	if !write || atomic {
 		fresh := sectors &^ *seen & 15
 		d.read += uint64(bits.OnesCount8(fresh))

@@ -2991,10 +2991,25 @@ func laneMulRpF64(w *warp, in *inst) {
 //	d[i] = fma32(x, y, z)
 func laneFmaRnF32(w *warp, in *inst) {
 	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
-	for i := range d {
+	var r [32]float32
+	odd := false
+	for i := range r {
 		x, y, z := a[i], b[i], c[i]
-		d[i] = fma32(x, y, z)
+		s := float64(x)*float64(y) + float64(z)
+		bits := math.Float64bits(s)
+		if (bits<<35 == 1<<63 || bits>>52&0x7ff-897 >= 1150) && s != 0 {
+			odd = true
+		}
+		v := float32(s)
+		r[i] = v
 	}
+	if odd {
+		for i := range r {
+			x, y, z := a[i], b[i], c[i]
+			r[i] = fma32(x, y, z)
+		}
+	}
+	*d = r
 }
 
 // laneFmaRnSatF32 is fma.rn.sat.f32 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
@@ -5946,10 +5961,23 @@ func laneCvtU64U64(w *warp, in *inst) {
 //	d[i] = quiet(x)
 func laneCvtF32F16(w *warp, in *inst) {
 	d, a := w.f32(in.d), w.u32(in.a)
-	for i := range d {
-		x := halfToFloat(uint16(a[i]))
-		d[i] = quiet(x)
+	var r [32]float32
+	odd := false
+	for i := range r {
+		h := a[i]
+		if h&0x7fff >= 0x7c00 {
+			odd = true
+		}
+		v := math.Float32frombits(math.Float32bits(math.Float32frombits(h&0x7fff<<13)*0x1p112) | h&0x8000<<16)
+		r[i] = v
 	}
+	if odd {
+		for i := range r {
+			x := halfToFloat(uint16(a[i]))
+			r[i] = quiet(x)
+		}
+	}
+	*d = r
 }
 
 // laneCvtF32Bf16 is cvt.f32.bf16 (PTX ISA 9.7.9.21): for each lane, with sources x,

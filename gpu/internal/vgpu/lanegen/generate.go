@@ -22,6 +22,9 @@ type op struct {
 	flop      string   // perf.FLOP…, "" where none is counted
 	flops     int      // a lane
 	section   string   // of the PTX ISA
+	// quick, where it is set, computes v for almost all values and sets odd for the others; then the warp is done again
+	// by expr, with results kept apart, since the destination may be a source.
+	quick string
 }
 
 var ops []op
@@ -87,6 +90,16 @@ func (o *op) lane(b *strings.Builder, name string) {
 		b.WriteString("\tvar r uint32\n\tfor i := range a {\n")
 		loads(b, o.src, names, values, "")
 		fmt.Fprintf(b, "\t\tvar bit uint32\n\t\tif %s {\n\t\t\tbit = 1\n\t\t}\n\t\tr |= bit << (uint(i) & 31)\n\t}\n\tw.setPredicate(in, r)\n}\n\n", o.expr)
+		return
+	}
+	if o.quick != "" {
+		fmt.Fprintf(b, "\tvar r [32]%s\n\todd := false\n\tfor i := range r {\n", goType(views[o.dst].slot))
+		if !strings.Contains(o.quick, "[i]") {
+			loads(b, o.src, names, values, "")
+		}
+		fmt.Fprintf(b, "\t\t%s\n\t\tr[i] = v\n\t}\n\tif odd {\n\t\tfor i := range r {\n", o.quick)
+		loads(b, o.src, names, values, "")
+		fmt.Fprintf(b, "\t\t\tr[i] = "+views[o.dst].store+"\n\t\t}\n\t}\n\t*d = r\n}\n\n", o.expr)
 		return
 	}
 	b.WriteString("\tfor i := range d {\n")

@@ -12,8 +12,8 @@ func compareRows() {
 			} else {
 				spellings = append(spellings, "setp."+c.name+".b"+n)
 			}
-			add(op{spellings, "pred", repeat("u"+n, 2), "x " + c.sign + " y", integer, "", 0, "9.7.6.2"})
-			add(op{[]string{"setp." + c.name + ".s" + n}, "pred", repeat("s"+n, 2), "x " + c.sign + " y", integer, "", 0, "9.7.6.2"})
+			add(op{spellings, "pred", repeat("u"+n, 2), "x " + c.sign + " y", integer, "", 0, "9.7.6.2", ""})
+			add(op{[]string{"setp." + c.name + ".s" + n}, "pred", repeat("s"+n, 2), "x " + c.sign + " y", integer, "", 0, "9.7.6.2", ""})
 		}
 	}
 	for _, t := range []string{"f32", "f64", "f16", "bf16"} {
@@ -29,7 +29,7 @@ func compareRows() {
 					fn := map[string]string{"f32": "flush", "f16": "flushHalf"}[t]
 					expr = replaceWord(replaceWord(expr, "x", fn+"(x)"), "y", fn+"(y)")
 				}
-				add(op{[]string{"setp." + name + ftz + "." + t}, "pred", repeat(t, 2), expr, class, "", 0, section})
+				add(op{[]string{"setp." + name + ftz + "." + t}, "pred", repeat(t, 2), expr, class, "", 0, section, ""})
 			}
 			for _, c := range signs {
 				ordered := "x " + c.sign + " y"

@@ -3,7 +3,7 @@ package lanegen
 // convertRows are the conversions that compilers emit most; every other legal cvt runs through convert.go's general lane.
 func convertRows() {
 	row := func(pattern, dst, src, expr string) {
-		add(op{[]string{"cvt" + pattern}, dst, []string{src}, expr, convert, "", 0, "9.7.9.21"})
+		add(op{[]string{"cvt" + pattern}, dst, []string{src}, expr, convert, "", 0, "9.7.9.21", ""})
 	}
 	row("{.u64.u32,.s64.u32}", "u64", "u32", "uint64(x)")
 	row("{.s64.s32,.u64.s32}", "s64", "s32", "int64(x)")
@@ -18,7 +18,13 @@ func convertRows() {
 	row("{.s32.s8,.u32.s8,.s16.s8,.u16.s8}", "s32", "s8", "int32(x)")
 	row("{.u32.u32,.s32.s32,.u32.s32,.s32.u32}", "u32", "u32", "x")
 	row("{.u64.u64,.s64.s64,.u64.s64,.s64.u64}", "u64", "u64", "x")
-	row(".f32.f16", "f32", "f16", "quiet(x)")
+	// Infinities and NaN take the exact way.
+	add(op{[]string{"cvt.f32.f16"}, "f32", []string{"f16"}, "quiet(x)", convert, "", 0, "9.7.9.21",
+		`h := a[i]
+		if h&0x7fff >= 0x7c00 {
+			odd = true
+		}
+		v := math.Float32frombits(math.Float32bits(math.Float32frombits(h&0x7fff<<13)*0x1p112) | h&0x8000<<16)`})
 	row(".f32.bf16", "f32", "bf16", "quiet(x)")
 	row(".rn.f16.f32", "f16", "f32", "x")
 	row(".rn.bf16.f32", "bf16", "f32", "x")
@@ -48,11 +54,11 @@ func convertRows() {
 	for _, t := range []struct{ name, fn string }{{"f16x2", "floatToHalf"}, {"bf16x2", "floatToBfloat"}} {
 		pack := "uint32(" + t.fn + "(x))<<16 | uint32(" + t.fn + "(y))"
 		relu := "uint32(" + t.fn + "(relu(x)))<<16 | uint32(" + t.fn + "(relu(y)))"
-		add(op{[]string{"cvt.rn." + t.name + ".f32"}, "u32", []string{"f32", "f32"}, pack, convert, "", 0, "9.7.9.21"})
-		add(op{[]string{"cvt.rn.relu." + t.name + ".f32"}, "u32", []string{"f32", "f32"}, relu, convert, "", 0, "9.7.9.21"})
+		add(op{[]string{"cvt.rn." + t.name + ".f32"}, "u32", []string{"f32", "f32"}, pack, convert, "", 0, "9.7.9.21", ""})
+		add(op{[]string{"cvt.rn.relu." + t.name + ".f32"}, "u32", []string{"f32", "f32"}, relu, convert, "", 0, "9.7.9.21", ""})
 	}
-	add(op{[]string{"cvt.rna.tf32.f32"}, "u32", []string{"f32"}, "roundTF32Away(x)", convert, "", 0, "9.7.9.21"})
-	add(op{[]string{"cvt.rn.tf32.f32"}, "u32", []string{"f32"}, "roundTF32Even(x)", convert, "", 0, "9.7.9.21"})
-	add(op{[]string{"cvt.pack.sat.u8.s32.b32"}, "u32", []string{"s32", "s32", "u32"}, "z<<16 | uint32(min(max(x, 0), 255))<<8 | uint32(min(max(y, 0), 255))", convert, "", 0, "9.7.9.22"})
-	add(op{[]string{"cvt.pack.sat.s8.s32.b32"}, "u32", []string{"s32", "s32", "u32"}, "z<<16 | uint32(uint8(min(max(x, -128), 127)))<<8 | uint32(uint8(min(max(y, -128), 127)))", convert, "", 0, "9.7.9.22"})
+	add(op{[]string{"cvt.rna.tf32.f32"}, "u32", []string{"f32"}, "roundTF32Away(x)", convert, "", 0, "9.7.9.21", ""})
+	add(op{[]string{"cvt.rn.tf32.f32"}, "u32", []string{"f32"}, "roundTF32Even(x)", convert, "", 0, "9.7.9.21", ""})
+	add(op{[]string{"cvt.pack.sat.u8.s32.b32"}, "u32", []string{"s32", "s32", "u32"}, "z<<16 | uint32(min(max(x, 0), 255))<<8 | uint32(min(max(y, 0), 255))", convert, "", 0, "9.7.9.22", ""})
+	add(op{[]string{"cvt.pack.sat.s8.s32.b32"}, "u32", []string{"s32", "s32", "u32"}, "z<<16 | uint32(uint8(min(max(x, -128), 127)))<<8 | uint32(uint8(min(max(y, -128), 127)))", convert, "", 0, "9.7.9.22", ""})
 }
