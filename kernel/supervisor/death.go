@@ -20,8 +20,8 @@ type death struct {
 	trace   string // the first lines of the runtime's trace; may be empty
 }
 
-// shownTrace is how many lines of a trace a cell shows; the rest stands in a file.
-const shownTrace = 10
+// shownTrace is how many lines of a trace a cell shows; the rest, the interpreter's inside, stands in a file.
+const shownTrace = 4
 
 func (d *death) text() string {
 	lines := []string{d.name + ": " + d.summary}

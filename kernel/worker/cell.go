@@ -166,6 +166,9 @@ func (w *worker) expressions(c *cell) map[string]any {
 func (w *worker) tellNames() {
 	var names []pipe.Name
 	for _, n := range w.session.Names() {
+		if n.Cell == 0 {
+			continue // dev, which a fresh worker has too
+		}
 		names = append(names, pipe.Name{Name: n.Name, Kind: n.Kind, Cell: n.Cell})
 	}
 	if slices.Equal(names, w.names) {

@@ -77,16 +77,16 @@ func parse(code string) order {
 const help = `A cell is Go. Its last expression is shown; packages are imported when they are used (fmt, math, gpu, kernels, display, plot …).
 An unused error of a top-level call ends the cell. Variables, functions and types may be declared again.
 
-dev                       the device: $MEMWALL_DEVICE, else an NVIDIA GPU, else virtual:h200
-kernels.Run("gemv", y, w, x)     runs a CUDA kernel; its card appears under the cell
-gpu.Measure(func() { … }) times and counts; gpu.Sweep, gpu.Compare, gpu.Last()
-display.HTML, Markdown, Math, SVG, PNG, Image, Table, Progress, Show, Clear
+dev                           the device: $MEMWALL_DEVICE, else an NVIDIA GPU, else virtual:h200
+kernels.Run("gemv", y, w, x)  runs a CUDA kernel; its card appears under the cell
+gpu.Measure(func() { … })     times and counts; gpu.Sweep, gpu.Compare, gpu.Last()
+display.Table(rows)           also HTML, Markdown, Math, SVG, PNG, Image, Progress, Show, Clear
 
-%%time                    first line: how long the cell took
-%device t4                dev becomes virtual:t4; tensors stay on the device that made them
-%reset                    forgets all variables, functions and types
-%help                     this text
-name?                     help on a name; Shift-Tab does the same, Tab completes`
+%%time                        first line: how long the cell took
+%device t4                    dev becomes virtual:t4; tensors stay on the device that made them
+%reset                        forgets all variables, functions and types
+%help                         this text
+name?                         help on a name; Shift-Tab does the same, Tab completes`
 
 // magic carries out one magic.
 func (w *worker) magic(c *cell, line string) *pipe.Error {

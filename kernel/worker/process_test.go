@@ -124,6 +124,31 @@ func TestInterruptOfCells(t *testing.T) {
 	}
 }
 
+// A launch stops within a second, and the device stays good.
+func TestInterruptOfLaunches(t *testing.T) {
+	r := newRig(t)
+	r.want("n := 2048\na := dev.Randn(gpu.F16, n, n)\nb := dev.Randn(gpu.F16, n, n)\nc := dev.Zeros(gpu.F16, n, n)", "", "")
+	asked := make(chan time.Time, 1)
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		asked <- time.Now()
+		r.Interrupt()
+	}()
+	shown, err := r.run("kernels.Run(\"gemm/1_naive\", c, a, b)")
+	took := time.Since(<-asked)
+	if err == nil || err.Name != "Interrupted" {
+		t.Errorf("%s %+v", shown, err)
+	}
+	if took > time.Second {
+		t.Errorf("took %v", took)
+	}
+	got, err := r.run("x := dev.Full(gpu.F16, 2, 16)\ny := dev.Zeros(gpu.F16, 16)\nkernels.Run(\"gemv/1_naive\", y, dev.Full(gpu.F16, 1, 16, 16), x)\ny.Float32s()[15]")
+	if err != nil || !strings.HasSuffix(got, "value: 32") {
+		t.Errorf("afterwards: %s %+v", got, err)
+	}
+	t.Logf("a launch interrupted in %v", took)
+}
+
 func TestMemoryOfCells(t *testing.T) {
 	s := supervisor.Start(supervisor.Options{Argv: []string{os.Args[0]}, MemoryTotal: 500e6})
 	t.Cleanup(func() { s.Shutdown(false) })
