@@ -75,7 +75,11 @@ func (fn *function) equality(in *ssa.BinOp, x, y string) bool {
 
 // shiftCount is a shift's count, unsigned; a negative one panics.
 func (fn *function) shiftCount(v ssa.Value, y string) string {
-	if _, ok := v.(*ssa.Const); ok {
+	if c, ok := v.(*ssa.Const); ok {
+		if constant.Sign(c.Value) < 0 {
+			fn.line("rt.PanicShift(%d)", fn.at())
+			return "0"
+		}
 		return y
 	}
 	if !hasInfo(v.Type(), types.IsUnsigned) && !nonNegative(v, nil) {

@@ -319,7 +319,11 @@ func (fn *function) store(in *ssa.Store) {
 	}
 	if isNumeric(in.Val.Type()) {
 		for _, op := range []string{"+", "-", "*"} {
-			if r, ok := strings.CutPrefix(x, p+" "+op+" "); ok && closed(r) {
+			r, ok := strings.CutPrefix(x, p+" "+op+" ")
+			if !ok {
+				r, ok = strings.CutPrefix(x, "("+p+") "+op+" ")
+			}
+			if ok && closed(r) {
 				fn.line("%s %s= %s", p, op, r)
 				return
 			}

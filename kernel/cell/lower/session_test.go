@@ -38,6 +38,7 @@ type session struct {
 	text     string // of the last unit
 	last     *ssa.Package
 	tree     *ast.File
+	before   func(*ssa.Package) // called before a package is lowered
 	unit     *lower.Unit
 	// bothStreams has standard error collected with standard output.
 	bothStreams bool
@@ -111,6 +112,9 @@ func (s *session) lower(name, src string) (*lower.Unit, error) {
 	s.create(pkg)
 	s.last = s.prog.CreatePackage(pkg, []*ast.File{f}, info, false)
 	s.last.Build()
+	if s.before != nil {
+		s.before(s.last)
+	}
 	u, err := s.lowerer.Package(s.last, f)
 	if err != nil {
 		return nil, err
@@ -288,3 +292,5 @@ func (s *session) run(t testing.TB, name, src string, limit time.Duration) (o ou
 	}
 	return o
 }
+
+func tokenPos(p int) token.Pos { return token.Pos(p) }
