@@ -135,11 +135,11 @@ func newInstallation(library string) (*installation, error) {
 	i := &installation{library: library, stamp: fmt.Sprintf("%s %d %d", library, info.Size(), info.ModTime().UnixNano())}
 	folder := filepath.Dir(library)
 	for _, c := range []string{
-		"../../cuda_runtime/include", "../../cuda_cccl/include", // wheels
+		"../../cuda_runtime/include", "../../cuda_cccl/include", "../../cuda_nvcc/include", // wheels; nvcc's has crt/mma.h
 		"../include", "../include/cccl", "../../../include", // toolkits: lib64, targets/x86_64-linux/lib
 	} {
 		dir := filepath.Join(folder, filepath.FromSlash(c))
-		if isFile(filepath.Join(dir, "cuda_fp16.h")) || isDir(filepath.Join(dir, "cuda", "std")) {
+		if isFile(filepath.Join(dir, "cuda_fp16.h")) || isDir(filepath.Join(dir, "cuda", "std")) || isFile(filepath.Join(dir, "crt", "mma.h")) {
 			i.headers = append(i.headers, dir)
 		}
 	}

@@ -51,8 +51,13 @@ func ownLines(ptx, name string) string {
 	return dropDebugStrings(lines)
 }
 
-// dropDebugStrings leaves out `.section .debug_str { … }`, which nothing refers to any more.
+// dropDebugStrings leaves out `.section .debug_str { … }`, which nothing refers to any more; with -G other sections do.
 func dropDebugStrings(lines []string) string {
+	for _, line := range lines {
+		if strings.Contains(line, ".debug_info") {
+			return strings.Join(lines, "\n")
+		}
+	}
 	kept := lines[:0]
 	inside := false
 	for _, line := range lines {

@@ -2,10 +2,15 @@ package nvrtc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -176,16 +181,15 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// endless has instances that double with each level: it would compile for hours.
+const endless = `template <int A, int B> __device__ int f(int x) { if constexpr (A == 0) return x + B; else return f<A - 1, B * 2>(x) + f<A - 1, B * 2 + 1>(x * 3); }
+__global__ void g(int *x) { x[0] = f<22, 1>(x[1]); }
+`
+
 func TestLimits(t *testing.T) {
 	if !present(t) {
 		return
 	}
-	// Instances double with each level: it would run for hours.
-	endless := `template <int N> struct S { static constexpr int v = S<N - 1>::v + 1; };
-template <> struct S<0> { static constexpr int v = 0; };
-template <int A, int B> __device__ int f(int x) { if constexpr (A == 0) return x + B; else return f<A - 1, B * 2>(x) + f<A - 1, B * 2 + 1>(x * 3); }
-__global__ void g(int *x) { x[0] = f<22, 1>(x[1]); }
-`
 	start := time.Now()
 	_, err := Compile(t.Context(), Source{Name: "endless.cu", Text: endless, Arch: "sm_80", Timeout: time.Second, Memory: 8 << 30})
 	want := "nvrtc: endless.cu: compiling took more than 1s and was stopped\nmake the source smaller (fewer template instances, less unrolling)"
@@ -233,4 +237,144 @@ func TestHeadersOfTheUser(t *testing.T) {
 	if err != nil || !strings.Contains(r.PTX, "777") {
 		t.Fatal(err)
 	}
+}
+
+// TestHeadersOfTheWheels compiles what cells include most.
+func TestHeadersOfTheWheels(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	for header, body := range map[string]string{
+		"cuda_fp16.h": "x[0] = __half2float(__float2half(x[1]));", "cuda_bf16.h": "x[0] = __bfloat162float(__float2bfloat16(x[1]));",
+		"mma.h":                "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f; nvcuda::wmma::fill_fragment(f, 1.0f); nvcuda::wmma::store_matrix_sync(x, f, 16, nvcuda::wmma::mem_row_major);",
+		"cooperative_groups.h": "auto b = cooperative_groups::this_thread_block(); b.sync(); x[b.thread_rank()] = 1;",
+		"cuda/std/limits":      "x[0] = cuda::std::numeric_limits<float>::max();",
+	} {
+		if install, err := find(); header == "mma.h" && (err != nil || !withinHeaders(install.headers, "crt/mma.h")) {
+			t.Log("mma.h is not compiled: its crt/mma.h comes with nvidia-cuda-nvcc-cu12, which is not installed")
+			continue
+		}
+		text := "#include <" + header + ">\nextern \"C\" __global__ void f(float *x) { " + body + " }\n"
+		r, err := Compile(t.Context(), Source{Name: "cell 7", Text: text, Arch: "sm_80"})
+		if err != nil {
+			t.Errorf("%s: %v", header, err)
+			continue
+		}
+		if strings.Contains(r.PTX, "site-packages") || !strings.Contains(r.PTX, "\"cell 7\"") || r.Functions["f"].Registers == 0 {
+			t.Errorf("%s: the PTX names a machine's folders, or lacks the source's name", header)
+		}
+	}
+}
+
+// TestOptionsReachTheCompiler checks what options do by their effect on the PTX.
+func TestOptionsReachTheCompiler(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	text := "extern \"C\" __global__ void f(float *x) { x[0] = sinf(x[1]) / x[2] + N; }\n"
+	for options, want := range map[string]string{
+		"-DN=4 -use_fast_math": "sin.approx.ftz.f32", "-D N=4": "div.rn.f32", "-DN=4 --ftz=true --prec-div=false": "div.full.ftz.f32",
+		"-DN=4 -maxrregcount=32": ".entry f", "-DN=4 -lineinfo": ".loc", "-DN=4 -G": ".debug_info", "-DN=4 -std=c++20": ".entry f",
+	} {
+		r, err := Compile(t.Context(), Source{Text: text, Arch: "sm_80", Options: strings.Fields(options)})
+		if err != nil {
+			t.Errorf("%s: %v", options, err)
+		} else if !strings.Contains(r.PTX, want) {
+			t.Errorf("%s: no %q in the PTX", options, want)
+		}
+	}
+}
+
+// TestHostileIncludes reads files that never end.
+func TestHostileIncludes(t *testing.T) {
+	if !present(t) || runtime.GOOS != "linux" {
+		return
+	}
+	for _, file := range []string{"/dev/zero", "/dev/stdin", "/proc/self/mem"} {
+		start := time.Now()
+		_, err := Compile(t.Context(), Source{Name: "k.cu", Text: "#include \"" + file + "\"\n", Arch: "sm_80", Timeout: 2 * time.Second, Memory: 256 << 20})
+		if err == nil || time.Since(start) > 6*time.Second {
+			t.Errorf("%s after %v: %v", file, time.Since(start), err)
+		}
+	}
+}
+
+// TestOrphan ends the parent's side of the pipe while the child compiles something endless: the child must go, too.
+func TestOrphan(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	install, err := find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(executable)
+	cmd.Env = append(os.Environ(), childVariable+"="+install.library)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewEncoder(in).Encode(request{Name: "k.cu", Text: endless, Options: []string{"--gpu-architecture=sm_80"}}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	start := time.Now()
+	in.Close()
+	err = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 3 || time.Since(start) > 3*time.Second {
+		t.Errorf("exit %d after %v: %v", code, time.Since(start), err)
+	}
+}
+
+// TestTogether compiles several sources at once.
+func TestTogether(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	var group sync.WaitGroup
+	for i := range 6 {
+		group.Go(func() {
+			r, err := Compile(t.Context(), Source{Text: fmt.Sprintf("extern \"C\" __global__ void f%d(int *x) { x[0] = %d; }\n", i, 1000+i), Arch: "sm_80"})
+			if err != nil || r.Functions[fmt.Sprintf("f%d", i)].Registers == 0 || !strings.Contains(r.PTX, fmt.Sprint(1000+i)) {
+				t.Errorf("source %d: %v", i, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// BenchmarkCompile is a cell's CUDA kernel from text to PTX, cubin and facts, without and with the cache.
+func BenchmarkCompile(b *testing.B) {
+	install, err := find()
+	if err != nil {
+		b.Logf("not measured: %v", err)
+		return
+	}
+	b.Setenv("MEMWALL_NVRTC", install.library)
+	b.Setenv("MEMWALL_CACHE", b.TempDir())
+	n := 0
+	for _, arch := range []string{"sm_80", "compute_80"} {
+		b.Run(arch, func(b *testing.B) {
+			for b.Loop() {
+				n++
+				if _, err := Compile(b.Context(), Source{Text: fmt.Sprintf("%s// %d\n", scaleSource, n), Arch: arch}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("cached", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := Compile(b.Context(), Source{Text: scaleSource, Arch: "sm_80"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
