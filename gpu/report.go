@@ -153,9 +153,6 @@ func Roofline(reports ...*Report) *View {
 	return &View{card: card.Roofline(launches), reports: reports}
 }
 
-// Roofline shows the sweep's launches on one roofline.
-func (s *SweepResult) Roofline() *View { return Roofline(s.Reports()...) }
-
 // SideBySide shows the cards of several reports next to each other.
 func SideBySide(reports ...*Report) *View {
 	cards := make([]card.Card, 0, len(reports))

@@ -99,6 +99,24 @@ func (s *SweepResult) Reports() []*Report {
 	return out
 }
 
+// Roofline shows the sweep's launches on one roofline, each under its value.
+func (s *SweepResult) Roofline() *View {
+	var named []*Report
+	for _, row := range s.Rows {
+		if row.Report == nil {
+			continue
+		}
+		r := &Report{records: row.Report.records}
+		for _, l := range row.Report.Launches {
+			labelled := *l
+			labelled.Kernel = fmt.Sprintf("%s %d", s.sweep.Parameter, row.Value)
+			r.Launches = append(r.Launches, &labelled)
+		}
+		named = append(named, r)
+	}
+	return Roofline(named...)
+}
+
 // MIMEBundle shows plot and table.
 func (s *SweepResult) MIMEBundle() map[string]any {
 	for _, r := range s.Reports() {
