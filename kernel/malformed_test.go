@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -164,7 +165,7 @@ func TestServeErrors(t *testing.T) {
 		}
 		return string(text)
 	}
-	s, taken := serveEcho(t)
+	_, taken := serveEcho(t)
 	for _, r := range []struct{ text, want string }{
 		{`{"transport": "tcp",` + "\n  bad", `jupyter kernel: connection file DIR/c.json: line 2, column 3: not JSON: invalid character 'b' looking for beginning of object key string`},
 		{`{}`, `jupyter kernel: connection file DIR/c.json: missing transport, ip, shell_port, iopub_port, stdin_port, control_port, hb_port, key`},
@@ -185,18 +186,25 @@ func TestServeErrors(t *testing.T) {
 	if again, err := newServer(conn, Options{Log: testLog{t}}); err != nil { // what was opened before the taken port is free again
 		t.Error(err)
 	} else {
-		for _, sock := range again.sockets() {
-			sock.listener.Close()
-		}
+		again.closeListeners()
 	}
 	if err := Serve(t.Context(), Options{ConnectionFile: filepath.Join(dir, "none")}); err == nil ||
 		err.Error() != "jupyter kernel: connection file "+filepath.Join(dir, "none")+": no such file or directory; Jupyter writes it before it starts the kernel" {
 		t.Error(err)
 	}
+	path := filepath.Join(dir, "c.json")
+	if err := os.WriteFile(path, []byte(encode(conn)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the ports are free again after the failed start
+		err := Serve(t.Context(), Options{ConnectionFile: path, Start: func() (Evaluator, error) { return nil, errors.New("no worker") }})
+		if err == nil || err.Error() != "jupyter kernel: no worker" {
+			t.Error(err)
+		}
+	}
 	if err := Serve(t.Context(), Options{}); err == nil || err.Error() != "jupyter kernel: no connection file: Jupyter passes one as -f FILE" {
 		t.Error(err)
 	}
-	_ = s
 }
 
 // TestIPC: the kernel over Unix sockets; files that a killed kernel left are replaced, those in use are not.

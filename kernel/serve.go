@@ -40,11 +40,14 @@ const (
 type Options struct {
 	ConnectionFile string    // written by Jupyter, passed as -f
 	Evaluator      Evaluator // runs the cells; it may still be starting
-	Version        string    // of the kernel, for kernel_info
-	Banner         string    // what a console shows at its start
-	HelpLinks      []HelpLink
-	OutputDir      string    // where output too long for a page is kept; empty: the system's temporary directory
-	Log            io.Writer // nil: os.Stderr
+	// Start makes the evaluator, where Evaluator is nil, once the connection file has been read and the ports are open, so
+	// that nothing is started in vain. It should return at once.
+	Start     func() (Evaluator, error)
+	Version   string // of the kernel, for kernel_info
+	Banner    string // what a console shows at its start
+	HelpLinks []HelpLink
+	OutputDir string    // where output too long for a page is kept; empty: the system's temporary directory
+	Log       io.Writer // nil: os.Stderr
 }
 
 // HelpLink is an entry of the frontend's help menu.
@@ -98,6 +101,12 @@ func Serve(ctx context.Context, opts Options) error {
 	s, err := newServer(conn, opts)
 	if err != nil {
 		return fmt.Errorf("jupyter kernel: connection file %s: %w", opts.ConnectionFile, err)
+	}
+	if s.ev == nil {
+		if s.ev, err = opts.Start(); err != nil {
+			s.closeListeners()
+			return fmt.Errorf("jupyter kernel: %w", err)
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -184,6 +193,12 @@ func (s *server) run() {
 		defer close(s.idle)
 		s.shellLoop()
 	}()
+}
+
+func (s *server) closeListeners() {
+	for _, sock := range s.sockets() {
+		sock.listener.Close()
+	}
 }
 
 func (s *server) sockets() []*socket {

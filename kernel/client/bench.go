@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -67,7 +68,8 @@ type Figures struct {
 	PSS         int64 // bytes of the kernel and its descendants after start and first cell; 0 where the system does not say
 }
 
-// Bench measures a kernel that is started by argv (a kernelspec's, with {connection_file}). The time limit is ctx's.
+// Bench measures a kernel that is started by argv (a kernelspec's, with {connection_file}). The time limit is ctx's. After a
+// step that fails it goes on with the next; the error tells of all that failed, and their figures stay zero.
 func Bench(ctx context.Context, argv []string, w Workload, o BenchOptions) (Figures, error) {
 	o.Starts, o.Cells, o.Interrupts = orDefault(o.Starts, 5), orDefault(o.Cells, 1000), orDefault(o.Interrupts, 5)
 	var f Figures
@@ -79,18 +81,19 @@ func Bench(ctx context.Context, argv []string, w Workload, o BenchOptions) (Figu
 		return f, fmt.Errorf("start: %w", err)
 	}
 	defer p.Kill()
+	var failed []error
 	for _, step := range []struct {
 		name string
 		run  func(context.Context, *Process, Workload, BenchOptions, *Figures) error
 	}{{"trivial cell", benchCells}, {"printed lines", benchLines}, {"completion", benchComplete}, {"interrupt", benchInterrupt}} {
 		if err := step.run(ctx, p, w, o, &f); err != nil {
-			return f, fmt.Errorf("%s: %w", step.name, err)
+			failed = append(failed, fmt.Errorf("%s: %w", step.name, err))
 		}
 	}
 	if f.Shutdown, err = p.Shutdown(ctx); err != nil {
-		return f, fmt.Errorf("shutdown: %w", err)
+		failed = append(failed, fmt.Errorf("shutdown: %w", err))
 	}
-	return f, nil
+	return f, errors.Join(failed...)
 }
 
 func orDefault(n, otherwise int) int {

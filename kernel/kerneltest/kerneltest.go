@@ -85,6 +85,9 @@ func (o Outcome) Check() error {
 // kernelspec's argv, with {connection_file}; argv[0] an absolute path). dir is an empty folder for the kernelspec and
 // Jupyter's files.
 func Run(ctx context.Context, python, dir string, argv []string, env map[string]string, samples Samples) (Outcome, error) {
+	if env == nil {
+		env = map[string]string{} // not null
+	}
 	spec := map[string]any{
 		"argv": argv, "display_name": "under test", "language": samples.LanguageName, "interrupt_mode": "message", "env": env,
 	}
