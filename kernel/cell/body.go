@@ -218,6 +218,15 @@ func (c *compilation) hoistVar(st *statement, g *ast.GenDecl) []ast.Stmt {
 			}
 			decl := &ast.ValueSpec{Names: names, Type: spec.Type, Values: spec.Values}
 			st.decl.Specs = append(st.decl.Specs, decl)
+			if c.splits(spec) {
+				for i, l := range lhs {
+					one := &ast.AssignStmt{Lhs: []ast.Expr{l}, TokPos: spec.Pos(), Tok: token.ASSIGN, Rhs: spec.Values[i : i+1]}
+					at := slot(spec.Pos())
+					st.lates = append(st.lates, late{at, one, decl, false})
+					list = append(list, at)
+				}
+				continue
+			}
 			assign := &ast.AssignStmt{Lhs: lhs, TokPos: spec.Pos(), Tok: token.ASSIGN, Rhs: spec.Values}
 			at := slot(spec.Pos())
 			st.lates = append(st.lates, late{at, assign, decl, take})
@@ -225,4 +234,17 @@ func (c *compilation) hoistVar(st *statement, g *ast.GenDecl) []ast.Stmt {
 		}
 	}
 	return list
+}
+
+// splits reports whether the variables of a declaration get their values one by one, as Go initialises those of a package.
+func (c *compilation) splits(spec *ast.ValueSpec) bool {
+	if !c.program_ || len(spec.Names) < 2 || len(spec.Names) != len(spec.Values) {
+		return false
+	}
+	for _, id := range spec.Names {
+		if v := c.bodyVars[id.Name]; v != nil && v.id != id || !c.clause && c.s.names[id.Name] != nil {
+			return false
+		}
+	}
+	return true
 }

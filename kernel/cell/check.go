@@ -43,6 +43,12 @@ func (c *compilation) judge() (again bool, err error) {
 		if c.harmless(e) {
 			continue
 		}
+		if strings.HasPrefix(e.Msg, "implicit assignment to unexported field") {
+			if named := c.wantsNames(e.Pos); named {
+				again = true
+				continue
+			}
+		}
 		part, offset, ok := c.s.files.at(e.Pos)
 		if !ok {
 			again = c.keptError(e) || again
@@ -54,7 +60,7 @@ func (c *compilation) judge() (again bool, err error) {
 		d := c.diagnostic(e, part, offset)
 		if part.item != nil && !c.own[part.item] {
 			if c.d.broken[part.item] == nil {
-				c.d.broken[part.item] = &d
+				c.breaks(part.item, d)
 				again = true
 			}
 			continue
@@ -77,6 +83,48 @@ func (c *compilation) judge() (again bool, err error) {
 		return false, newError(Compile, ds)
 	}
 	return false, nil
+}
+
+// wantsNames finds the composite literal of a cell's type that holds pos, and notes the names of its fields.
+func (c *compilation) wantsNames(pos token.Pos) (found bool) {
+	for _, f := range c.files {
+		if pos < f.FileStart || pos > f.FileEnd {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			lit, ok := n.(*ast.CompositeLit)
+			if !ok || pos < lit.Lbrace || pos > lit.Rbrace || c.info.Types[lit].Type == nil {
+				return true
+			}
+			t := c.info.Types[lit].Type
+			if p, ok := t.Underlying().(*types.Pointer); ok { // {1} for &T{1} in a slice or map
+				t = p.Elem()
+			}
+			st, ok := t.Underlying().(*types.Struct)
+			if !ok || st.NumFields() != len(lit.Elts) || isKeyed(lit) || c.d.keyed[c.literal(lit)] != nil {
+				return true
+			}
+			var names []string
+			for i := 0; i < st.NumFields(); i++ {
+				if p := st.Field(i).Pkg(); p == nil || p.Path() != mainPath {
+					return true
+				}
+				names = append(names, st.Field(i).Name())
+			}
+			c.d.keyed[c.literal(lit)] = names
+			found = true
+			return true
+		})
+	}
+	return found
+}
+
+func isKeyed(lit *ast.CompositeLit) bool {
+	if len(lit.Elts) == 0 {
+		return false
+	}
+	_, ok := lit.Elts[0].(*ast.KeyValueExpr)
+	return ok
 }
 
 // harmless reports whether a complaint of the type checker does not matter at the top level of a cell.

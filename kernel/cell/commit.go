@@ -3,7 +3,6 @@ package cell
 import (
 	"fmt"
 	"go/ast"
-	"go/types"
 )
 
 // Commit makes what the cell declares part of the session. Call it when the interpreter has accepted the unit's text.
@@ -23,7 +22,7 @@ func (p *Program) Commit() {
 		}
 	}
 	for it, why := range c.d.broken {
-		s.breakItem(it, why, p.Cell)
+		s.breakItem(it, why)
 	}
 	for _, t := range c.trees {
 		t.item.imports, t.item.broken = t.imports, nil
@@ -162,48 +161,49 @@ func (s *Session) removeMethod(recv, method string) {
 }
 
 // breakItem notes that a declaration does not compile any more; it stays, so that a later cell can mend it.
-func (s *Session) breakItem(it *item, why *Diagnostic, cell int) {
+func (s *Session) breakItem(it *item, why *breakage) {
 	it.broken = why
 	for _, n := range it.names {
 		if e := s.names[n]; e != nil && e.item == it {
-			e.stale = brokenText(n, it, cell, why)
+			e.stale = why.of(n)
 		}
 	}
 }
 
-// Failed notes that a committed cell ended with an error when its statements had come as far as step: variables that did not
-// get their first value cannot be read.
-func (p *Program) Failed(step int) {
+// Ended notes how far the statements of a committed cell got, as the variable behind Step says: variables that did not get
+// their first value cannot be read. It reports whether the statements came to their end.
+func (p *Program) Ended(step int, failed bool) bool {
 	s := p.c.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := max(step-1, 0); i < len(p.steps); i++ {
+	how := "ended"
+	if failed {
+		how = "failed"
+	}
+	for i := step; i < len(p.steps); i++ {
 		for _, n := range p.steps[i] {
 			e := s.names[n]
 			if e == nil || e.cell != p.Cell || e.item != nil {
 				continue
 			}
-			e.stale = fmt.Sprintf("%s has no value: cell %d failed before it gave it one", n, p.Cell)
-			s.breakUsers(n, e.stale, p.Cell)
+			e.stale = fmt.Sprintf("%s has no value: cell %d %s before it gave it one", n, p.Cell, how)
+			s.breakUsers(n, &breakage{since: p.Cell, text: e.stale, mend: p.Cell})
 		}
 	}
+	return step >= len(p.steps)
 }
 
-// breakUsers makes functions unusable that mention a variable without a value.
-func (s *Session) breakUsers(name, why string, cell int) {
+// breakUsers makes functions unusable that mention a name that is.
+func (s *Session) breakUsers(name string, why *breakage) {
 	for it := range s.users[name] {
 		if it.broken != nil || it.imports[name] != "" {
 			continue
 		}
-		s.breakItem(it, &Diagnostic{Message: why}, cell)
+		s.breakItem(it, why)
 		for _, n := range it.names {
-			s.breakUsers(n, why, cell)
+			next := *why
+			next.via = n
+			s.breakUsers(n, &next)
 		}
 	}
-}
-
-// global reports whether an object is a variable of a cell's top level.
-func global(o types.Object) bool {
-	v, ok := o.(*types.Var)
-	return ok && v.Pkg() != nil && v.Pkg().Path() == mainPath && v.Parent() == v.Pkg().Scope()
 }

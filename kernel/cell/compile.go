@@ -21,15 +21,22 @@ const (
 	initMark = "·init" // behind init: each of a program's init functions
 )
 
+// A literal is the place of a composite literal.
+type literal struct {
+	src    *source
+	offset int
+}
+
 // maxAttempts bounds how often a cell is checked again: each attempt settles at least one decision.
 const maxAttempts = 200
 
 // decisions are what an attempt to compile a cell finds out and the next one uses.
 type decisions struct {
-	takeErr map[int]bool          // statements whose call has one result more than they name, an error
-	changed map[string]bool       // variables of the statements whose type is not what it was
-	stale   map[string]string     // variables whose type is gone: why
-	broken  map[*item]*Diagnostic // declarations of earlier cells that do not compile any more
+	takeErr map[int]bool         // statements whose call has one result more than they name, an error
+	changed map[string]bool      // variables of the statements whose type is not what it was
+	stale   map[string]string    // variables whose type is gone: why
+	broken  map[*item]*breakage  // declarations of earlier cells that do not compile any more
+	keyed   map[literal][]string // composite literals that need the names of their fields, and those names
 }
 
 // Compile compiles a cell. Nothing of the session changes until the Program is committed. The error is an *Error.
@@ -41,7 +48,7 @@ func (s *Session) Compile(number int, text string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decisions{takeErr: map[int]bool{}, changed: map[string]bool{}, stale: map[string]string{}, broken: map[*item]*Diagnostic{}}
+	d := &decisions{takeErr: map[int]bool{}, changed: map[string]bool{}, stale: map[string]string{}, broken: map[*item]*breakage{}, keyed: map[literal][]string{}}
 	for range maxAttempts {
 		c := &compilation{s: s, src: src, sp: sp, d: d}
 		again, err := c.attempt()
@@ -203,7 +210,7 @@ func (c *compilation) parse() error {
 	}
 	c.body = body
 	c.program_ = !statements
-	c.runsMain = hasMain && c.program_
+	c.runsMain = hasMain && c.clause && c.program_
 	return nil
 }
 
@@ -236,7 +243,9 @@ func (c *compilation) importChunk(k chunk) []Diagnostic {
 		path := strings.Trim(spec.Path.Value, "\"`")
 		if why := c.s.checkImport(path); why != "" {
 			_, offset, _ := c.s.files.at(spec.Path.Pos())
-			ds = append(ds, c.diagnose(offset, "%s", why))
+			d := c.diagnose(offset, "%s", why)
+			d.refused = true
+			ds = append(ds, d)
 			continue
 		}
 		name := packageName(path)
@@ -334,7 +343,7 @@ func (c *compilation) closure() {
 		}
 		t, ds := c.s.files.parseItem(it)
 		if len(ds) > 0 {
-			c.d.broken[it] = &ds[0]
+			c.breaks(it, ds[0])
 			continue
 		}
 		c.trees = append(c.trees, t)

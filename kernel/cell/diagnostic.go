@@ -12,6 +12,7 @@ type Diagnostic struct {
 	Message string
 	Hint    string // what to do about it, may be empty
 	offset  int
+	refused bool // it is right Go
 }
 
 // String is the message with its place, the source line with a caret, and the hint.
@@ -114,6 +115,13 @@ func newError(kind string, ds []Diagnostic) *Error {
 			seen[k] = true
 			kept = append(kept, d)
 		}
+	}
+	all := len(kept) > 0
+	for _, d := range kept {
+		all = all && d.refused
+	}
+	if all {
+		kind = Refused
 	}
 	e := &Error{Kind: kind, Diagnostics: kept}
 	if len(kept) > maxDiagnostics {

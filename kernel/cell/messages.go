@@ -68,22 +68,35 @@ func (c *compilation) lostMethod(pos token.Pos, name string) string {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
+	return c.lostMethodOf(t, name, 0)
+}
+
+func (c *compilation) lostMethodOf(t types.Type, name string, depth int) string {
 	n, ok := types.Unalias(t).(*types.Named)
-	if !ok {
+	if !ok || depth > 8 {
 		return ""
 	}
-	it := c.s.methods[n.Obj().Name()][name]
-	if it == nil {
-		return ""
+	if it := c.s.methods[n.Obj().Name()][name]; it != nil {
+		why := c.d.broken[it]
+		if why == nil {
+			why = it.broken
+		}
+		if why != nil {
+			return why.of("method " + n.Obj().Name() + "." + name)
+		}
 	}
-	why := c.d.broken[it]
-	if why == nil {
-		why = it.broken
+	st, ok := n.Underlying().(*types.Struct)
+	for i := 0; ok && i < st.NumFields(); i++ {
+		f := st.Field(i)
+		ft := f.Type()
+		if p, isPointer := ft.(*types.Pointer); isPointer {
+			ft = p.Elem()
+		}
+		if why := c.lostMethodOf(ft, name, depth+1); f.Embedded() && why != "" {
+			return why
+		}
 	}
-	if why == nil {
-		return ""
-	}
-	return brokenText("method "+n.Obj().Name()+"."+name, it, c.src.cell, why)
+	return ""
 }
 
 // selector finds the x.y whose y is at pos.

@@ -2,6 +2,7 @@ package cell
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -21,7 +22,24 @@ type item struct {
 	doc        string
 	free       map[string]bool   // names that it mentions and does not declare
 	imports    map[string]string // how names of packages in it were bound when it was compiled first
-	broken     *Diagnostic       // why it does not compile any more
+	broken     *breakage         // why it does not compile any more
+}
+
+// A breakage is why a declaration of an earlier cell does not compile any more.
+type breakage struct {
+	since int    // the cell that broke it
+	via   string // a name that it uses and that broke, "" when the fault is its own
+	text  string // the error
+	mend  int    // the cell to mend and run again
+}
+
+// of says it of a name.
+func (b *breakage) of(name string) string {
+	via := ""
+	if b.via != "" {
+		via = ", because " + b.via + " does not"
+	}
+	return fmt.Sprintf("%s does not compile since cell %d%s: %s: mend it and run cell %d again", name, b.since, via, b.text, b.mend)
 }
 
 // text is the declaration's source.
@@ -48,7 +66,8 @@ type tree struct {
 // A freeName is an identifier that its fragment does not declare.
 type freeName struct {
 	id       *ast.Ident
-	selector bool // the x of x.y
+	selector bool   // the x of x.y
+	member   string // that y
 }
 
 const (
@@ -219,7 +238,7 @@ func freeNames(file *ast.File) []freeName {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			if id, ok := n.X.(*ast.Ident); ok && open[id] {
-				names = append(names, freeName{id, true})
+				names = append(names, freeName{id, true, n.Sel.Name})
 				delete(open, id)
 			}
 		case *ast.CompositeLit:
@@ -229,12 +248,12 @@ func freeNames(file *ast.File) []freeName {
 					continue
 				}
 				if id, ok := kv.Key.(*ast.Ident); ok && id.Obj == nil && !open[id] {
-					names = append(names, freeName{id, false})
+					names = append(names, freeName{id: id})
 				}
 			}
 		case *ast.Ident:
 			if open[n] {
-				names = append(names, freeName{n, false})
+				names = append(names, freeName{id: n})
 			}
 		}
 		return true

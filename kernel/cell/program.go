@@ -244,40 +244,37 @@ func (c *compilation) rewrite(p *Program) {
 	}
 	fresh := c.freshVars()
 	var list []ast.Stmt
-	marked := map[*statement]bool{}
 	for _, n := range c.body.body.Body.List {
 		st := owner[n]
+		var names []string
 		if l, ok := fill[n]; ok {
-			for _, name := range lhsNames(l.assign) {
-				if names := fresh[name]; names != nil && !marked[names] {
-					marked[names] = true
-					list = append(list, c.mark(p, names, fresh))
-				}
-			}
 			c.useVars(l.assign)
 			list = append(list, l.assign)
 			if l.guard {
 				list = append(list, c.guard(l.assign.TokPos))
 			}
-			continue
-		}
-		if st != nil && st.define && !marked[st] && len(st.lates) == 0 && c.hasFresh(st, fresh) {
-			marked[st] = true
-			list = append(list, c.mark(p, st, fresh))
-		}
-		switch n := n.(type) {
-		case *ast.ExprStmt:
-			list = append(list, c.expression(p, n)...)
-			continue
-		case *ast.AssignStmt:
+			names = freshNames(lhsNames(l.assign), fresh)
+		} else if es, ok := n.(*ast.ExprStmt); ok {
+			list = append(list, c.expression(p, es)...)
+		} else {
 			list = append(list, n)
-			if st != nil && st.guard {
+			a, ok := n.(*ast.AssignStmt)
+			if st != nil && st.guard && ok {
 				c.usesErr = true
-				list = append(list, c.guard(n.TokPos))
+				list = append(list, c.guard(a.TokPos))
 			}
-			continue
+			if ok {
+				names = freshNames(lhsNames(a), fresh)
+			}
 		}
-		list = append(list, n)
+		if len(names) > 0 {
+			p.steps = append(p.steps, names)
+			list = append(list, c.setStep(n.Pos(), len(p.steps)))
+		}
+	}
+	if len(p.Results) > 0 && returns(c.body.body.Body) {
+		p.steps = append(p.steps, nil)
+		list = append(list, c.setStep(c.body.body.End(), len(p.steps)))
 	}
 	if len(p.steps) > 0 {
 		list = append([]ast.Stmt{c.setStep(c.body.body.Pos(), 0)}, list...)
@@ -345,38 +342,43 @@ func (c *compilation) lateOrder() []late {
 	return sorted
 }
 
-// freshVars maps the variables that have no value before this cell to the statements that declare them.
-func (c *compilation) freshVars() map[string]*statement {
-	m := map[string]*statement{}
-	for n, v := range c.bodyVars {
+// freshVars are the variables that have no value before this cell.
+func (c *compilation) freshVars() map[string]bool {
+	m := map[string]bool{}
+	for n := range c.bodyVars {
 		if !c.reuses(n) {
-			m[n] = v.stmt
+			m[n] = true
 		}
 	}
 	return m
 }
 
-func (c *compilation) hasFresh(st *statement, fresh map[string]*statement) bool {
-	for _, id := range st.names {
-		if fresh[id.Name] == st {
-			return true
+// freshNames takes the names out of a set that get their first value.
+func freshNames(names []string, fresh map[string]bool) (first []string) {
+	for _, n := range names {
+		if fresh[n] {
+			delete(fresh, n)
+			first = append(first, n)
 		}
 	}
-	return false
+	return first
 }
 
-// mark says, when the cell runs, that the statements came as far as st.
-func (c *compilation) mark(p *Program, st *statement, fresh map[string]*statement) ast.Stmt {
-	var names []string
-	for _, id := range st.names {
-		if fresh[id.Name] == st {
-			names = append(names, id.Name)
+// returns reports whether statements may return from the function that they are the body of.
+func returns(b *ast.BlockStmt) (found bool) {
+	ast.Inspect(b, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			found = true
 		}
-	}
-	p.steps = append(p.steps, names)
-	return c.setStep(st.node.Pos(), len(p.steps))
+		return true
+	})
+	return found
 }
 
+// setStep notes, when the cell runs, how many of the steps are done.
 func (c *compilation) setStep(pos token.Pos, n int) ast.Stmt { return c.setInt(stepVar, pos, n) }
 
 // setInt assigns a number to a variable of the compiler's.

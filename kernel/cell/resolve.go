@@ -9,10 +9,15 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"memwall/kernel/cell/exportdata"
 )
 
 // assemble decides what the cell's package declares, and moves the variables of the statements to package level.
 func (c *compilation) assemble() {
+	for _, t := range append(append([]*tree{}, c.trees...), c.body) {
+		c.nameFields(t.file)
+	}
 	c.hoist()
 	c.showLast()
 	for _, t := range c.trees {
@@ -107,6 +112,33 @@ func (c *compilation) showLast() {
 	list[len(list)-1] = &ast.ExprStmt{X: c.show}
 }
 
+// nameFields writes the names of fields into composite literals whose type is of an earlier cell: the type checker takes that
+// cell's package for another one, whose private fields it lets nobody set without a name.
+func (c *compilation) nameFields(file *ast.File) {
+	if len(c.d.keyed) == 0 {
+		return
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		lit, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		names := c.d.keyed[c.literal(lit)]
+		if len(names) != len(lit.Elts) {
+			return true
+		}
+		for i, e := range lit.Elts {
+			lit.Elts[i] = &ast.KeyValueExpr{Key: ident(names[i], e.Pos()), Colon: e.Pos(), Value: e}
+		}
+		return true
+	})
+}
+
+func (c *compilation) literal(lit *ast.CompositeLit) literal {
+	part, offset, _ := c.s.files.at(lit.Lbrace)
+	return literal{part.src, offset}
+}
+
 // A binding is what the free names of a file mean.
 type binding struct {
 	imports map[string]string // name in the file → path
@@ -118,11 +150,10 @@ type binding struct {
 // packages on first use.
 func (c *compilation) resolve() (again bool) {
 	c.pkg = types.NewPackage(mainPath, mainPath)
-	again = c.keptVariables()
-	if again {
+	inserted := map[string]bool{}
+	if again = c.keptVariables(inserted); again {
 		return true
 	}
-	inserted := map[string]bool{}
 	for _, t := range append(append([]*tree{}, c.trees...), c.body) {
 		b := &binding{map[string]string{}, map[string]bool{}, map[string]token.Pos{}}
 		for _, f := range t.free {
@@ -131,7 +162,15 @@ func (c *compilation) resolve() (again bool) {
 					c.userErrs = append(c.userErrs, *why)
 					continue
 				}
-				c.d.broken[t.item] = why
+				if e := c.s.names[f.id.Name]; e != nil && c.breakageOf(e) != nil {
+					root := *c.breakageOf(e)
+					root.via = f.id.Name
+					root.since = c.src.cell
+					c.d.broken[t.item] = &root
+				} else {
+					c.breaks(t.item, *why)
+					c.d.broken[t.item].text = why.Message
+				}
 				again = true
 				break
 			}
@@ -156,12 +195,15 @@ func (c *compilation) resolve() (again bool) {
 // bind gives one free name its meaning; the diagnostic says why it has none.
 func (c *compilation) bind(t *tree, f freeName, b *binding, inserted map[string]bool) *Diagnostic {
 	name := f.id.Name
-	old := t.item == nil && c.bodyVars[name] != nil && c.before(f.id) // a use in front of the name's declaration
+	old := t.item == nil && c.bodyVars[name] != nil && c.before(f) // a use in front of the name's declaration
 	local := name
 	if old {
 		local = name + oldMark
 	}
 	use := func(path string) {
+		if o := exportdata.Overlaid[path+"."+f.member]; o != "" {
+			path, local = o, strings.ReplaceAll(o, "/", "·")
+		}
 		f.id.Name, b.imports[local], b.at[local] = local, path, f.id.Pos()
 	}
 	if t.item != nil && !c.own[t.item] && t.item.imports[name] != "" {
@@ -197,35 +239,47 @@ func (c *compilation) bind(t *tree, f freeName, b *binding, inserted map[string]
 
 // before reports whether a free name of the statements, which they declare, means something earlier. In a whole program
 // declarations may stand in any order; declarations alone may too where the name is new.
-func (c *compilation) before(id *ast.Ident) bool {
+func (c *compilation) before(f freeName) bool {
 	if c.clause {
 		return false
 	}
-	n := c.bodyVars[id.Name].stmt.node
-	return !c.program_ || c.s.names[id.Name] != nil || n.Pos() <= id.Pos() && id.Pos() < n.End()
+	n := c.bodyVars[f.id.Name].stmt.node
+	own := n.Pos() <= f.id.Pos() && f.id.Pos() < n.End()
+	return !c.program_ || c.s.names[f.id.Name] != nil || own && f.selector && c.s.auto[f.id.Name] != ""
 }
 
 // gone reports whether an earlier meaning of a name is hidden by this cell (an import of the name).
 func (c *compilation) gone(name string, e *entity) bool { return c.imports[name] != "" }
+
+// breakageOf is why the declaration behind a name does not compile, nil when it does.
+func (c *compilation) breakageOf(e *entity) *breakage {
+	if e.item == nil {
+		return nil
+	}
+	if b := c.d.broken[e.item]; b != nil {
+		return b
+	}
+	return e.item.broken
+}
 
 // unusable says why the object of a name cannot be used, "" when it can.
 func (c *compilation) unusable(name string, e *entity) string {
 	if why := c.d.stale[name]; why != "" {
 		return why
 	}
-	if e.item != nil && c.d.broken[e.item] != nil {
-		return brokenText(name, e.item, c.src.cell, c.d.broken[e.item])
+	if b := c.breakageOf(e); b != nil {
+		return b.of(name)
 	}
 	return e.stale
 }
 
-// brokenText says that a declaration of an earlier cell does not compile any more.
-func brokenText(name string, it *item, since int, why *Diagnostic) string {
+// breaks notes that a declaration of an earlier cell does not compile.
+func (c *compilation) breaks(it *item, why Diagnostic) {
 	text := why.Message
 	if why.Place.valid() {
-		text = fmt.Sprintf("cell %d, %d:%d: %s", why.Place.Cell, why.Place.Line, why.Place.Column, why.Message)
+		text = fmt.Sprintf("cell %d, %s: %s", why.Place.Cell, lineColumn(why.Place), text)
 	}
-	return fmt.Sprintf("%s does not compile since cell %d: %s: mend it and run cell %d again", name, since, text, it.src.cell)
+	c.d.broken[it] = &breakage{since: c.src.cell, text: text, mend: it.src.cell}
 }
 
 // bindOutside binds a name that no cell has declared: explicit imports, dot imports, Go's own names, predeclared variables,
@@ -310,7 +364,7 @@ func addImports(file *ast.File, b *binding) {
 }
 
 // keptVariables declares the variables again whose type goes on as a new one.
-func (c *compilation) keptVariables() (again bool) {
+func (c *compilation) keptVariables(inserted map[string]bool) (again bool) {
 	if len(c.kept) == 0 {
 		return false
 	}
@@ -330,9 +384,16 @@ func (c *compilation) keptVariables() (again bool) {
 	var b strings.Builder
 	for _, n := range c.kept {
 		t := c.s.names[n].obj.Type()
-		if _, local := typeNames(t); local {
+		names, local := typeNames(t)
+		if local {
 			c.d.stale[n] = c.staleText(n)
 			again = true
+		}
+		for name := range names {
+			if e := c.s.names[name]; e != nil && !c.declared[name] && !inserted[name] && c.unusable(name, e) == "" {
+				inserted[name] = true
+				c.pkg.Scope().Insert(e.obj)
+			}
 		}
 		fmt.Fprintf(&b, "var %s %s\n", n, types.TypeString(t, qualify))
 	}

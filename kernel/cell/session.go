@@ -180,7 +180,7 @@ func (s *Session) checkImport(path string) string {
 
 // sessionNamed reports whether a named type was declared by a cell, at its top level.
 func sessionNamed(n *types.Named) (name string, top bool) {
-	o := n.Obj()
+	o := n.Origin().Obj()
 	if o.Pkg() == nil || o.Pkg().Path() != mainPath {
 		return "", false
 	}

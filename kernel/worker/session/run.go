@@ -59,8 +59,8 @@ func (s *Session) Run(ctx context.Context, number int, code string) (out Outcome
 	r, ended := s.execute(ctx, p)
 	failure := s.failure(ctx, p, r, ended)
 	rt.EndCell()
-	if failure != nil {
-		p.Failed(s.step(p))
+	whole := p.Ended(s.step(p), failure != nil)
+	if failure != nil || !whole {
 		return Outcome{Err: failure}
 	}
 	for _, v := range p.Results {
@@ -223,7 +223,7 @@ func (s *Session) resume(number int, old uint64) {
 // step is how far the statements of a cell got.
 func (s *Session) step(p *cell.Program) int {
 	if p.Step == "" {
-		return 0
+		return 0 // it has no steps
 	}
 	ptr, err := s.pointer(p.Step)
 	if err != nil {
@@ -284,6 +284,9 @@ func (s *Session) panicked(p *cell.Program, value any) *Error {
 		r := f.Refused
 		text := fmt.Sprintf("%s cannot be used in a cell: %s", r.Construct, r.Reason)
 		return &Error{Name: cell.Refused, Value: firstLine(text), Traceback: []string{placed(at, text) + "\n" + r.Way}}
+	}
+	if before, ok := strings.CutSuffix(string([]rune(at.Source)[:min(max(at.Column-1, 0), len([]rune(at.Source)))]), "panic"); ok {
+		at.Column = len([]rune(before)) + 1 // the call's position is its parenthesis
 	}
 	return &Error{Name: "Panic", Value: firstLine(f.Text), Traceback: []string{placed(at, "panic: "+f.Text)}, Cause: cause}
 }

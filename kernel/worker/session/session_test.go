@@ -3,8 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -63,6 +61,3 @@ func TestFirst(t *testing.T) {
 		"p", "[P: {1 2}]",
 	}}.test(t)
 }
-
-var _ = io.Discard
-var _ = os.Stdout

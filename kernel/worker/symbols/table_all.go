@@ -97,6 +97,7 @@ var tables = map[string]func() Table{
 	"net":                            symbols_net,
 	"net/http":                       symbols_net_http,
 	"net/http/cookiejar":             symbols_net_http_cookiejar,
+	"net/http/httptest":              symbols_net_http_httptest,
 	"net/http/httptrace":             symbols_net_http_httptrace,
 	"net/http/httputil":              symbols_net_http_httputil,
 	"net/mail":                       symbols_net_mail,

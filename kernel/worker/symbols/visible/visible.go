@@ -62,7 +62,6 @@ var refusals = map[string]string{
 	"go/":               "programs that read Go source are rare in notebooks, and its tables would be large",
 	"net/http/cgi":      "it belongs to a compiled server",
 	"net/http/fcgi":     "it belongs to a compiled server",
-	"net/http/httptest": "tests are compiled programs; use net/http",
 	"net/http/pprof":    "it belongs to a compiled server; use runtime/pprof",
 	"net/rpc":           "it reflects on methods, which the types of cells do not have; use net/http",
 	"net/rpc/":          "it reflects on methods, which the types of cells do not have; use net/http",
