@@ -14,78 +14,92 @@ import (
 // take turns of a few lines. Loads look at the L1 of their SM first; what misses there, stores and atomics go to one
 // L2, which writes back. Lines have 128 bytes in sectors of 32, and only sectors that are asked for are fetched.
 const (
-	turn        = 8       // lines of a CTA's trace before the next CTA's turn
+	turn        = 32      // lines of a CTA's trace before the next CTA's turn
 	maxWave     = 4 << 20 // trace entries of a wave; a longer one is replayed in parts
 	l1Ways      = 4
 	l2Ways      = 16
 	tracesAhead = 64 // CTAs that workers may be ahead of the replay
 )
 
-// cache is a set-associative cache of sectored lines with least-recently-used replacement. A tag carries the epoch it
-// was written in, so that emptying the cache costs nothing.
-type cache struct {
-	sets   uint64
-	ways   int
-	tags   []uint64 // epoch<<40 | line+1
-	age    []uint32
-	valid  []uint8
-	dirty  []uint8
-	recent []uint8 // the way of each set that was used last
-	clock  uint32
+// Sets of the two caches: sectored lines, least-recently-used replacement. A set of L1 is one cache line of the host. A
+// tag carries the epoch it was written in, so that emptying a cache costs nothing.
+type l1Set struct {
+	tags   [l1Ways]uint64 // epoch<<40 | line+1
+	age    [l1Ways]uint32
+	valid  [l1Ways]uint8 // sectors
+	recent uint8         // the way that was used last
+	_      [11]uint8
 }
 
-func newCache(bytes, ways int) cache {
-	sets := max(bytes/128/ways, 1)
-	n := sets * ways
-	return cache{sets: uint64(sets), ways: ways, tags: make([]uint64, n), age: make([]uint32, n), valid: make([]uint8, n), dirty: make([]uint8, n), recent: make([]uint8, sets)}
+type l2Set struct {
+	tags   [l2Ways]uint64
+	age    [l2Ways]uint32
+	valid  [l2Ways]uint8
+	dirty  [l2Ways]uint8
+	recent uint8
+	_      [31]uint8
 }
 
-// lookup finds a line's place; a new line takes the place of the least recently used one of its set, whose dirty
-// sectors it returns.
-func (c *cache) lookup(set int, tag uint64) (place int, evicted uint8) {
-	base := set * c.ways
-	c.clock++
-	if c.clock == 0 { // once in 2³² accesses all ages are equal
-		clear(c.age)
+// find gives the way of a line; a new line takes the place of the least recently used one.
+func (s *l1Set) find(tag uint64, clock uint32) uint8 {
+	if k := s.recent & (l1Ways - 1); s.tags[k] == tag {
+		s.age[k] = clock
+		return k
 	}
-	place = base + int(c.recent[set])
-	if c.tags[place] == tag {
-		c.age[place] = c.clock
-		return place, 0
-	}
-	tags := c.tags[base : base+c.ways]
-	for k, t := range tags {
+	way, least := uint8(0), ^uint32(0)
+	for k, t := range &s.tags {
 		if t == tag {
-			c.recent[set], c.age[base+k] = uint8(k), c.clock
-			return base + k, 0
+			s.recent, s.age[k] = uint8(k), clock
+			return uint8(k)
 		}
-	}
-	oldest, least := 0, ^uint32(0)
-	age := c.age[base : base+c.ways]
-	for k, t := range tags {
+		age := s.age[k]
 		if t>>40 != tag>>40 { // of an earlier launch: empty
-			oldest = k
-			break
+			age = 0
 		}
-		if age[k] < least {
-			oldest, least = k, age[k]
+		if age < least {
+			way, least = uint8(k), age
 		}
 	}
-	place = base + oldest
-	if c.tags[place]>>40 == tag>>40 {
-		evicted = c.dirty[place]
+	way &= l1Ways - 1
+	s.tags[way], s.age[way], s.valid[way], s.recent = tag, clock, 0, way
+	return way
+}
+
+// find gives the way of a line, and the dirty sectors of the one that had to leave for it.
+func (s *l2Set) find(tag uint64, clock uint32) (way, evicted uint8) {
+	if k := s.recent & (l2Ways - 1); s.tags[k] == tag {
+		s.age[k] = clock
+		return k, 0
 	}
-	c.tags[place], c.age[place], c.valid[place], c.dirty[place] = tag, c.clock, 0, 0
-	c.recent[set] = uint8(oldest)
-	return place, evicted
+	least := ^uint32(0)
+	for k, t := range &s.tags {
+		if t == tag {
+			s.recent, s.age[k] = uint8(k), clock
+			return uint8(k), 0
+		}
+		age := s.age[k]
+		if t>>40 != tag>>40 {
+			age = 0
+		}
+		if age < least {
+			way, least = uint8(k), age
+		}
+	}
+	way &= l2Ways - 1
+	if s.tags[way]>>40 == tag>>40 {
+		evicted = s.dirty[way]
+	}
+	s.tags[way], s.age[way], s.valid[way], s.dirty[way], s.recent = tag, clock, 0, 0, way
+	return way, evicted
 }
 
 // replay is the caches of a device while traces go through them.
 type replay struct {
 	sms       int
-	l1        []cache
+	l1        [][]l1Set // by SM
 	l1Bytes   int
-	l2        cache
+	l2        []l2Set
+	clock     uint32
 	epoch     uint64 // of L1, and of L2 too where the launch begins cold
 	l2Epoch   uint64
 	counts    perf.CacheCounts
@@ -113,12 +127,12 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	l1 := max(d.profile.L1Bytes-d.carveOut(shared, resident), 8<<10)
 	r := d.replay
 	if r == nil {
-		r = &replay{sms: max(p.SMs, 1), l2: newCache(d.profile.L2Bytes, l2Ways), pending: map[uint64][]uint64{}}
+		r = &replay{sms: max(p.SMs, 1), l2: make([]l2Set, max(d.profile.L2Bytes/128/l2Ways, 1)), pending: map[uint64][]uint64{}}
 		r.ready.L = &r.mu
 		d.replay = r
 	}
 	if r.l1Bytes != l1 || r.l1 == nil {
-		r.l1 = make([]cache, r.sms)
+		r.l1 = make([][]l1Set, r.sms)
 		r.l1Bytes = l1
 	}
 	r.epoch++
@@ -127,6 +141,10 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	}
 	r.counts, r.dirtyNow, r.next, r.waveSize, r.waveStart, r.executed = perf.CacheCounts{}, 0, 0, 0, 0, executed
 	r.wave = r.wave[:0]
+	if r.clock > 1<<31 { // ages are compared within a launch: begin anew, cold
+		r.clock, r.l1 = 0, make([][]l1Set, r.sms)
+		clear(r.l2)
+	}
 	clear(r.pending)
 	r.resident = r.sms * resident
 	r.touched.reset()
@@ -249,28 +267,31 @@ func (r *replay) access(sm int, entry uint64) {
 	line, sectors := entry>>entryShift, uint8(entry&15)
 	write := entry&entryWrite != 0
 	r.touched.mark(line, sectors, write, entry&entryAtomic != 0)
+	r.clock++
 	if entry&entryBypass == 0 {
-		c := &r.l1[sm]
-		if c.tags == nil {
-			*c = newCache(r.l1Bytes, l1Ways)
+		c := r.l1[sm]
+		if c == nil {
+			c = make([]l1Set, max(r.l1Bytes/128/l1Ways, 1))
+			r.l1[sm] = c
 		}
-		place, _ := c.lookup(int((line^line>>7)%c.sets), r.epoch<<40|(line+1))
+		set := &c[(line^line>>7)%uint64(len(c))]
+		way := set.find(r.epoch<<40|(line+1), r.clock)
 		r.counts.L1Lookups += uint64(bits.OnesCount8(sectors))
-		hit := sectors & c.valid[place]
-		c.valid[place] |= sectors
+		hit := sectors & set.valid[way]
+		set.valid[way] |= sectors
 		r.counts.L1Hits += uint64(bits.OnesCount8(hit))
 		if sectors &^= hit; sectors == 0 {
 			return
 		}
 	}
-	c := &r.l2
-	place, evicted := c.lookup(int((line^line>>13^line>>23)%c.sets), r.l2Epoch<<40|(line+1))
+	set := &r.l2[(line^line>>13^line>>23)%uint64(len(r.l2))]
+	way, evicted := set.find(r.l2Epoch<<40|(line+1), r.clock)
 	n := uint64(bits.OnesCount8(evicted))
 	r.counts.DRAMWriteSectors += n
 	r.dirtyNow -= n
 	r.counts.L2Lookups += uint64(bits.OnesCount8(sectors))
-	miss := sectors &^ c.valid[place]
-	c.valid[place] |= sectors
+	miss := sectors &^ set.valid[way]
+	set.valid[way] |= sectors
 	if write {
 		// A write hits by allocating (hardware.md: vector add reads 33 %); an atomic needs the old value.
 		if entry&entryAtomic != 0 {
@@ -279,8 +300,8 @@ func (r *replay) access(sm int, entry uint64) {
 		} else {
 			r.counts.L2Hits += uint64(bits.OnesCount8(sectors))
 		}
-		r.dirtyNow += uint64(bits.OnesCount8(sectors &^ c.dirty[place]))
-		c.dirty[place] |= sectors
+		r.dirtyNow += uint64(bits.OnesCount8(sectors &^ set.dirty[way]))
+		set.dirty[way] |= sectors
 		return
 	}
 	r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
@@ -300,7 +321,9 @@ func (r *replay) finish(complete bool) perf.CacheCounts {
 	if r.dirtyNow > 0 {
 		r.counts.DRAMWriteSectors += r.dirtyNow
 		r.dirtyNow = 0
-		clear(r.l2.dirty)
+		for i := range r.l2 {
+			r.l2[i].dirty = [l2Ways]uint8{}
+		}
 	}
 	r.counts.DistinctRead, r.counts.DistinctWritten = r.touched.read, r.touched.written
 	r.touched.reset()
