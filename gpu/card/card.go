@@ -36,12 +36,12 @@ func SideBySide(cards ...Card) Card {
 			text.WriteString("\n\n")
 		}
 		text.WriteString(c.Text)
-		html.WriteString(`<div style="flex:1 1 400px;min-width:0">`)
+		html.WriteString(`<div style="flex:1 1 400px;min-width:0;margin:0 12px 8px 0">`)
 		html.WriteString(c.HTML)
 		html.WriteString(`</div>`)
 	}
 	if text.Len() == 0 {
 		return Card{}
 	}
-	return Card{HTML: `<div style="display:flex;flex-wrap:wrap;gap:16px">` + html.String() + `</div>`, Text: text.String()}
+	return Card{HTML: `<div style="display:flex;flex-wrap:wrap">` + html.String() + `</div>`, Text: text.String()}
 }

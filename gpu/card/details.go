@@ -13,24 +13,17 @@ type detail struct {
 	priority int
 }
 
-// rowWriter makes the rows of a details table: name, value, a bar, the source.
-type rowWriter struct {
-	rows  []detail
-	whole float64 // bytes that a full bar stands for
-}
+// rowWriter makes the rows of a details table: name, value, source. Bars would cost half of a row's bytes, and a card is to
+// keep all of its rows.
+type rowWriter struct{ rows []detail }
 
-// add appends a row; share is that of the bar, 0 for none.
-func (w *rowWriter) add(priority int, name, value string, share float64, colour string, tags ...perf.Tag) {
+func (w *rowWriter) add(priority int, name, value string, tags ...perf.Tag) {
 	var p page
-	p.b = make([]byte, 0, 220)
+	p.b = make([]byte, 0, 180)
 	p.raw(rowOpen, leftCell)
 	p.text(name)
 	p.raw("</td><td>")
 	p.italic(value, len(tags) == 1 && tags[0] == perf.Modelled)
-	p.raw("</td><td>")
-	if share > 0 {
-		p.raw(bar(share, colour))
-	}
 	p.raw("</td><td>")
 	for i, t := range tags {
 		if i > 0 {
@@ -42,90 +35,112 @@ func (w *rowWriter) add(priority int, name, value string, share float64, colour 
 	w.rows = append(w.rows, detail{string(p.b), priority})
 }
 
-func (w *rowWriter) bytes(priority int, name string, v float64, tag perf.Tag, colour string) {
-	share := 0.0
-	if w.whole > 0 {
-		share = v / w.whole
-	}
-	w.add(priority, name, perf.Format(v, "B"), share, colour, tag)
-}
+// Priorities of details rows: first the numbers that the card shows above, then the memory path, then the rest.
+const (
+	shownAbove = iota
+	memoryPath
+	explains
+	extra
+)
 
 // rows is the table twin of everything that the card shows, with a tag a row.
 func (c *launchCard) rows() []detail {
 	l, w := c.l, &rowWriter{rows: make([]detail, 0, 20)}
 	if l.Duration.Known() {
-		w.add(0, "time", l.Duration.Number(), 0, "", l.Duration.Tag)
+		w.add(shownAbove, "time", l.Duration.Number(), l.Duration.Tag)
 	}
-	c.memoryPath(w)
-	if l.Requests.Known() && l.Requests.Value > 0 {
-		w.add(3, "sectors a request", perf.Trimmed(l.Sectors.Value/l.Requests.Value)+", ideal "+perf.Trimmed(l.IdealSectors.Value/l.Requests.Value), 0, "", l.Requests.Tag)
-		if line := c.advice.Line; line != nil && line.Global.Requests > 0 {
-			n := float64(line.Global.Requests)
-			w.add(1, "at "+clean(line.Where(), 24), perf.Trimmed(float64(line.Global.Sectors)/n)+", ideal "+perf.Trimmed(float64(line.Global.IdealSectors)/n), 0, "", l.Requests.Tag)
-		}
-		if excess := c.excess * l.Sectors.Value; c.excess > 0 {
-			w.add(6, "excessive sectors", perf.FormatCount(excess)+", "+perf.WholePercent(100*c.excess), 0, "", l.Sectors.Tag)
-		}
-	}
-	if l.TotalFLOPs.Known() {
-		w.add(4, "FLOP, most "+l.Pipe().String(), strings.TrimSuffix(perf.Format(l.TotalFLOPs.Value, "FLOP"), "FLOP"), 0, "", l.TotalFLOPs.Tag)
-	}
-	if l.Intensity.Known() {
-		w.add(1, "FLOP/B, ridge", strings.TrimSuffix(l.Intensity.Number(), " FLOP/B")+", "+wholeNumber(l.Ridge.Value), 0, "", l.Intensity.Tag, l.Ridge.Tag)
-	}
-	if l.Occupancy.Known() {
-		w.add(2, "occupancy", l.Occupancy.Number()+": "+strconv.Itoa(l.Occupancy.CTAsPerSM)+" CTAs an SM, "+strings.ReplaceAll(l.RegistersPerThread.Number(), " ", "")+" registers", 0, "", l.Occupancy.Tag)
+	if f, ok := c.rate(); ok && l.Duration.Tag == perf.Measured {
+		w.add(shownAbove, "rate", f.value+", "+perf.WholePercent(100*c.verdict.Share)+" of the roof", perf.Measured)
 	}
 	if len(l.Bounds) > 0 {
-		w.add(1, "bounds", boundList(l.Bounds), 0, "", perf.Modelled)
+		w.add(shownAbove, "bounds", boundList(l.Bounds), perf.Modelled)
+	}
+	c.memoryRows(w)
+	c.workRow(w)
+	if useful := l.Useful(); useful.Tag == perf.Formula && l.TotalFLOPs.Tag == perf.Executed && l.TotalFLOPs.Value > 1.01*useful.Value {
+		w.add(explains, "FLOP asked for", flopCount(useful), useful.Tag)
+	}
+	if l.Intensity.Known() {
+		w.add(shownAbove, "FLOP/B, ridge", strings.TrimSuffix(l.Intensity.Number(), " FLOP/B")+", "+wholeNumber(l.Ridge.Value), l.Intensity.Tag, l.Ridge.Tag)
+	}
+	if l.Occupancy.Known() {
+		w.add(shownAbove, "occupancy", l.Occupancy.Number()+": "+strconv.Itoa(l.Occupancy.CTAsPerSM)+" CTAs an SM, "+l.RegistersPerThread.Number()+" registers", l.Occupancy.Tag)
 	}
 	if l.Profile != nil {
 		roof := l.Profile.Roof(l.Pipe())
-		w.add(2, "roofs", perf.Format(l.Profile.DRAMBytesPerSecond, "B/s")+", "+perf.Format(roof.FLOPs, "FLOP/s")+" "+roof.Name, 0, "", perf.Datasheet)
-	}
-	if c.advice.Text != "" {
-		w.add(5, "advice", c.advice.Rule, 0, "", c.advice.Tags...)
+		w.add(shownAbove, "roofs", perf.Format(l.Profile.DRAMBytesPerSecond, "B/s")+", "+perf.Format(roof.FLOPs, "FLOP/s")+" "+roof.Name, perf.Datasheet)
 	}
 	if l.BankConflicts.Known() && l.BankConflicts.Value > 0 {
-		w.add(7, "bank conflicts", perf.FormatCount(l.BankConflicts.Value)+" of "+perf.FormatCount(l.SharedWavefronts.Value)+" wavefronts", 0, "", l.BankConflicts.Tag)
+		w.add(explains, "bank conflicts", perf.FormatCount(l.BankConflicts.Value)+" of "+perf.FormatCount(l.SharedWavefronts.Value)+" wavefronts", l.BankConflicts.Tag)
+	}
+	if c.advice.Text != "" {
+		w.add(extra, "advice", c.advice.Rule, c.advice.Tags...)
 	}
 	if l.Waves.Known() {
-		w.add(8, "waves", perf.Trimmed(l.Waves.Value), 0, "", l.Waves.Tag)
+		w.add(extra, "waves", perf.Trimmed(l.Waves.Value), l.Waves.Tag)
 	}
 	if l.DivergentBranches.Known() && l.DivergentBranches.Value > 0 {
-		w.add(9, "divergent branches", perf.FormatCount(l.DivergentBranches.Value), 0, "", l.DivergentBranches.Tag)
+		w.add(extra, "divergent branches", perf.FormatCount(l.DivergentBranches.Value), l.DivergentBranches.Tag)
 	}
 	return w.rows
 }
 
-// memoryPath is kernel → L1 → L2 → DRAM in bytes, then the least that any cache and any kernel could move.
-func (c *launchCard) memoryPath(w *rowWriter) {
+// workRow is FLOPs and sectors a request, one row because both are EXECUTED.
+func (c *launchCard) workRow(w *rowWriter) {
 	l := c.l
+	if !l.TotalFLOPs.Known() {
+		return
+	}
+	name, value := "FLOP", flopCount(l.TotalFLOPs)
+	if l.TotalFLOPs.Value > 0 {
+		value += " " + l.Pipe().String()
+	}
+	if l.Requests.Known() && l.Requests.Value > 0 && !c.wasteful() {
+		name += ", sectors a request"
+		value += ", " + perf.Trimmed(l.Sectors.Value/l.Requests.Value) + " (ideal " + perf.Trimmed(l.IdealSectors.Value/l.Requests.Value) + ")"
+	}
+	w.add(explains, name, value, l.TotalFLOPs.Tag)
+}
+
+func flopCount(f perf.Figure) string {
+	return strings.TrimSpace(strings.TrimSuffix(perf.Format(f.Value, "FLOP"), "FLOP"))
+}
+
+// memoryRows is kernel → L1 → L2 → DRAM in bytes, then the least that any cache and any kernel could move.
+func (c *launchCard) memoryRows(w *rowWriter) {
+	l := c.l
+	bytes := func(priority int, name string, f perf.Figure) {
+		if f.Known() {
+			w.add(priority, name, f.Number(), f.Tag)
+		}
+	}
 	if l.Counted {
 		asked := float64(l.Counts.GlobalLoad.Bytes+l.Counts.GlobalStore.Bytes+l.Counts.GlobalAtomic.Bytes) * l.Scale()
-		w.whole = max(asked, l.L2Bytes.Value, l.DRAMBytes.Value, l.IdealBytes.Value, l.MinBytes.Value)
-		if l.Sectors.Value*32 > w.whole && c.wasteful() {
-			w.whole = l.Sectors.Value * 32
-		}
-		w.bytes(3, "asked by threads", asked, perf.Executed, colourBytes)
-		if c.wasteful() {
-			w.bytes(1, "moved in sectors", l.Sectors.Value*32, l.Sectors.Tag, colourBytes)
-			w.bytes(1, "needed", l.Sectors.Value*32*(1-c.excess), l.Sectors.Tag, colourGrey)
-		}
-	} else {
-		w.whole = l.IdealBytes.Value
+		w.add(memoryPath, "asked by threads", perf.Format(asked, "B"), perf.Executed)
 	}
-	if l.L2Bytes.Known() {
-		w.bytes(4, "missed L1", l.L2Bytes.Value, l.L2Bytes.Tag, colourBytes)
+	if c.wasteful() {
+		moved := l.Sectors.Value * 32
+		w.add(shownAbove, "in sectors, needed", perf.Format(moved, "B")+", "+perf.Format(moved*(1-c.excess), "B")+" = "+perf.WholePercent(100*(1-c.excess)), l.Sectors.Tag)
+		w.add(shownAbove, "excessive sectors", perf.FormatCount(c.excess*l.Sectors.Value)+", "+perf.WholePercent(100*c.excess), l.Sectors.Tag)
+		sectors, ideal, at := c.worstRequest()
+		w.add(shownAbove, "sectors a request"+at, perf.Trimmed(sectors)+", ideal "+perf.Trimmed(ideal), l.Requests.Tag)
 	}
+	bytes(memoryPath, "missed L1", l.L2Bytes)
 	if l.DRAMBytes.Known() {
-		w.bytes(1, "missed L2 = DRAM", l.DRAMBytes.Value, l.DRAMBytes.Tag, colourBytes)
+		value := l.DRAMBytes.Number()
+		if r := l.Refetch(); r > 0 {
+			value += ", " + perf.Significant(r) + "× ideal"
+		}
+		w.add(shownAbove, "missed L2 = DRAM", value, l.DRAMBytes.Tag)
 	}
-	if l.MinBytes.Known() && l.MinBytes.Tag == perf.Executed {
-		w.bytes(2, "distinct sectors", l.MinBytes.Value, l.MinBytes.Tag, colourGrey)
-	}
-	if l.IdealBytes.Known() && l.IdealBytes.Tag == perf.Formula {
-		w.bytes(2, "must move", l.IdealBytes.Value, l.IdealBytes.Tag, colourGrey)
+	distinct := l.MinBytes.Known() && l.MinBytes.Tag == perf.Executed
+	switch formula := l.IdealBytes.Tag == perf.Formula; {
+	case distinct && formula:
+		w.add(memoryPath, "must move, distinct", l.IdealBytes.Number()+", "+l.MinBytes.Number(), perf.Formula, perf.Executed)
+	case distinct:
+		bytes(memoryPath, "distinct sectors", l.MinBytes)
+	case formula:
+		bytes(memoryPath, "must move", l.IdealBytes)
 	}
 }
 

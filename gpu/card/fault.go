@@ -39,8 +39,34 @@ type SourceLine struct {
 	Text   string
 }
 
-// Fault is the card of a launch that stopped: where, by whom, and the source line with a caret.
+// Fault is the card of a launch that stopped: where, by whom, and the source line with a caret. Names too long for a card are
+// cut.
 func Fault(f FaultInfo) Card {
+	c := faultCard(f)
+	for share := 2; len(c.HTML) > MaxBytes && share <= 16; share *= 2 {
+		c.HTML = faultCard(f.cut(share)).HTML
+	}
+	return c
+}
+
+// cut shortens every string to a share of what a card usually has room for.
+func (f FaultInfo) cut(share int) FaultInfo {
+	for _, s := range []struct {
+		text  *string
+		limit int
+	}{{&f.Kind, 40}, {&f.Instruction, 40}, {&f.Kernel, 48}, {&f.Device, 40}, {&f.Space, 12}, {&f.Allocation, 160}, {&f.Module, 60},
+		{&f.PTXText, 120}, {&f.File, 60}, {&f.Detail, 200}, {&f.Advice, 200}} {
+		*s.text = clean(*s.text, max(s.limit/share, 8))
+	}
+	lines := f.Lines
+	f.Lines = nil
+	for _, l := range lines[:min(len(lines), 5)] {
+		f.Lines = append(f.Lines, SourceLine{l.Number, clean(expandTabs(l.Text), max(90/share, 8))})
+	}
+	return f
+}
+
+func faultCard(f FaultInfo) Card {
 	lk := look{"×", colourFault}
 	title := upperFirst(clean(f.Kind, 40))
 	if title == "" {

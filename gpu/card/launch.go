@@ -36,13 +36,16 @@ type launchCard struct {
 	excess  float64 // share of the sectors beyond the ideal
 	name    string
 	device  string
+	shown   []figure
 }
 
 func newLaunchCard(l *perf.Launch) *launchCard {
 	c := &launchCard{l: l, verdict: l.Verdict(), name: launchName(l), device: deviceName(l.Device, l.Virtual, l.Profile)}
 	c.look = looks[c.verdict.Tone]
 	c.advice = l.TopAdvice()
+	c.advice.Text = clean(c.advice.Text, 240)
 	c.excess, _ = l.ExcessShare()
+	c.shown = c.figures()
 	return c
 }
 
@@ -60,17 +63,16 @@ func (c *launchCard) html() string {
 	c.subline(&body)
 	body.advice(c.advice.Text)
 	c.gauge(&body)
-	body.figures(c.figures())
+	body.figures(c.shown)
 	rows := c.rows()
-	return fit(&head, &thumb, &body, "Memory path, sources",
-		rowOpen+leftHead+"memory path</th><th>value</th><th width=110></th><th>source</th></tr>", rows)
+	return fit(&head, &thumb, &body, "Memory path, sources", rows)
 }
 
 // fit puts a card together within MaxBytes: details rows go first, the least important of them first, then the thumbnail.
-func fit(head, thumb, body *page, summary, header string, rows []detail) string {
-	const end = "</tbody></table></details>"
+func fit(head, thumb, body *page, summary string, rows []detail) string {
+	const end = "</table></details>"
 	fixed := len(head.b) + len(body.b) + len("</div>")
-	open := detailOpen + summary + "</summary>" + tableOpen + "<thead>" + header + "</thead><tbody>"
+	open := detailOpen + summary + "</summary>" + tableOpen
 	size := fixed + len(thumb.b) + len(open) + len(end)
 	for _, r := range rows {
 		size += len(r.html)
@@ -159,9 +161,9 @@ func (c *launchCard) notes() []string {
 		out = append(out, s)
 	}
 	if l.Cold {
-		out = append(out, "cold L2")
+		out = append(out, "cold\u00a0L2")
 	} else {
-		out = append(out, "warm L2")
+		out = append(out, "warm\u00a0L2")
 	}
 	if l.Sampled > 1 {
 		out = append(out, "sampled 1 of "+strconv.Itoa(l.Sampled)+" CTAs")
@@ -256,11 +258,8 @@ func (c *launchCard) figures() []figure {
 		time.label = "time, floor " + perf.Format(floor, "s")
 	}
 	if c.wasteful() {
-		sectors, label := l.Sectors.Value/l.Requests.Value, "a request, ideal "+perf.Trimmed(l.IdealSectors.Value/l.Requests.Value)
-		if line := c.advice.Line; line != nil && line.Global.Requests > 0 {
-			n := float64(line.Global.Requests)
-			sectors, label = float64(line.Global.Sectors)/n, "a request at "+clean(line.Where(), 24)+", ideal "+perf.Trimmed(float64(line.Global.IdealSectors)/n)
-		}
+		sectors, ideal, at := c.worstRequest()
+		label := "a request" + at + ", ideal " + perf.Trimmed(ideal)
 		return []figure{
 			{perf.Format(l.Sectors.Value*32, "B"), "moved in sectors", false},
 			{perf.Format(l.Sectors.Value*(1-c.excess)*32, "B"), "needed: " + perf.WholePercent(100*(1-c.excess)), false},
@@ -288,6 +287,16 @@ func (c *launchCard) figures() []figure {
 		out = append(out, figure{l.Intensity.Number(), "ridge " + wholeNumber(l.Ridge.Value), l.Intensity.Tag == perf.Modelled})
 	}
 	return append(out, occupancy)
+}
+
+// worstRequest is sectors a request and their ideal at the line that wastes most, of all requests where lines are unknown.
+func (c *launchCard) worstRequest() (sectors, ideal float64, at string) {
+	l := c.l
+	if line := c.advice.Line; line != nil && line.Global.Requests > 0 {
+		n := float64(line.Global.Requests)
+		return float64(line.Global.Sectors) / n, float64(line.Global.IdealSectors) / n, " at " + clean(line.Where(), 24)
+	}
+	return l.Sectors.Value / l.Requests.Value, l.IdealSectors.Value / l.Requests.Value, ""
 }
 
 // rate is the measured bandwidth or FLOP/s against its roof.
@@ -333,7 +342,7 @@ func (c *launchCard) text() string {
 	}
 	t.joined(append(parts, c.notes()...), ", ")
 	var figures []string
-	for _, f := range c.figures() {
+	for _, f := range c.shown {
 		switch {
 		case strings.HasPrefix(f.label, "time"):
 			if floor := strings.TrimPrefix(f.label, "time"); floor != "" {

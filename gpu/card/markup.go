@@ -105,7 +105,7 @@ func startsWithUnit(s string) bool {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // clean makes a foreign string fit for one line: control and invisible characters become a question mark, and what is longer
-// than limit runes is cut in the middle, because both ends of a kernel's name tell it apart.
+// than limit runes, or twice as many bytes of markup, is cut in the middle, because both ends of a kernel's name tell it apart.
 func clean(s string, limit int) string {
 	plain := true
 	for i := 0; i < len(s); i++ {
@@ -125,12 +125,41 @@ func clean(s string, limit int) string {
 			return r
 		}, s)
 	}
-	if utf8.RuneCountInString(s) <= limit {
+	if plain && len(s) <= limit && !strings.ContainsAny(s, `<>&"'`) {
+		return s
+	}
+	runes, bytes := utf8.RuneCountInString(s), escapedLen(s)
+	if runes <= limit && bytes <= 2*limit {
 		return s
 	}
 	r := []rune(s)
-	head := (limit - 1) / 2
-	return string(r[:head]) + "…" + string(r[len(r)-(limit-1-head):])
+	keep := min(limit, runes)
+	for {
+		cut := s
+		if keep < runes {
+			head := (keep - 1) / 2
+			cut = string(r[:head]) + "…" + string(r[runes-(keep-1-head):])
+		}
+		size := escapedLen(cut)
+		if size <= 2*limit || keep <= 4 {
+			return cut
+		}
+		keep = min(keep-1, keep*2*limit/size)
+	}
+}
+
+// escapedLen is the size of s in markup.
+func escapedLen(s string) int {
+	n := len(s)
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '<', '>':
+			n += 3
+		case '&', '"', '\'':
+			n += 4
+		}
+	}
+	return n
 }
 
 // open starts a card: a rule in the colour of the limiting resource.

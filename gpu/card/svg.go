@@ -69,7 +69,11 @@ func thumbnail(l *perf.Launch, lk look) (svg []byte, alt string) {
 	if l.Intensity.Value < l.Ridge.Value {
 		side = "left of"
 	}
-	return b, "roofline: " + perf.Significant(l.Intensity.Value) + " FLOP/B, " + side + " ridge " + wholeNumber(l.Ridge.Value)
+	intensity := perf.Significant(l.Intensity.Value)
+	if l.Intensity.Value >= 1e5 {
+		intensity = perf.FormatCount(l.Intensity.Value)
+	}
+	return b, "roofline: " + intensity + " FLOP/B, " + side + " ridge " + wholeNumber(l.Ridge.Value)
 }
 
 // marker appends a square for bytes, a triangle for FLOPs and a circle otherwise.

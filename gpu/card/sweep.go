@@ -523,7 +523,9 @@ func (c *sweepCard) text() string {
 		}
 		table = append(table, append(c.cells(i), mark))
 	}
-	t.table(table, left)
+	if len(table) > 1 {
+		t.table(table, left)
+	}
 	for i := range c.s.Rows {
 		if c.totals[i] == nil {
 			t.sentence(c.label(i)+" "+c.cells(i)[1], "  ")

@@ -187,11 +187,11 @@ func (c *totalCard) advice() string {
 		}
 	}
 	g := &t.Groups[0]
-	a := g.Longest.TopAdvice()
-	if a.Text == "" || len(t.Groups) == 1 {
-		return a.Text
+	text := clean(g.Longest.TopAdvice().Text, 240)
+	if text == "" || len(t.Groups) == 1 {
+		return text
 	}
-	return clean(g.Kernel, 32) + " takes most: " + lowerFirst(a.Text)
+	return clean(g.Kernel, 32) + " takes most: " + lowerFirst(text)
 }
 
 func (c *totalCard) row(p *page, g *perf.Group) {

@@ -29,22 +29,24 @@ func plain(s string) string {
 }
 
 func plainSlow(s string) string {
-	var b strings.Builder
+	b := make([]byte, 0, len(s))
 	for _, r := range s {
 		switch {
-		case r >= ' ' && r <= '~', strings.ContainsRune("µ×±–→…", r):
-			b.WriteRune(r)
+		case r >= ' ' && r <= '~':
+			b = append(b, byte(r))
+		case r == 'µ', r == '×', r == '±', r == '–', r == '→', r == '…':
+			b = utf8.AppendRune(b, r)
 		case r == '\t':
-			b.WriteByte(' ')
+			b = append(b, ' ')
 		default:
 			if spelled, ok := twinSpelling[r]; ok {
-				b.WriteString(spelled)
+				b = append(b, spelled...)
 			} else {
-				b.WriteByte('?')
+				b = append(b, '?')
 			}
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // headline is the first line: the card's, without its glyph, small unless it starts with a name.
@@ -69,8 +71,13 @@ func (t *twin) advice(s string) {
 
 // sentence wraps words; later lines start with indent.
 func (t *twin) sentence(s, indent string) {
+	s = plain(s)
+	if utf8.RuneCountInString(s) <= columns && s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.Contains(s, "  ") {
+		t.lines = append(t.lines, s)
+		return
+	}
 	line, used := "", 0
-	for _, word := range strings.Fields(plain(s)) {
+	for _, word := range strings.Fields(s) {
 		n := utf8.RuneCountInString(word)
 		for used > 0 && used+1+n > columns || used == 0 && n > columns {
 			if used > 0 {
@@ -151,12 +158,17 @@ func (t *twin) table(rows [][]string, left map[int]bool) {
 	for _, w := range widths {
 		total += w + 2
 	}
-	for i := range widths {
-		if over := total - columns; over > 0 && left[i] && widths[i] > 12 { // names give way, numbers never
-			cut := min(over, widths[i]-12)
-			widths[i] -= cut
-			total -= cut
+	for ; total > columns; total-- { // names give way, the widest first; numbers never
+		widest := -1
+		for i, w := range widths {
+			if left[i] && w > 12 && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
 		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
 	}
 	for _, r := range rows {
 		line := ""

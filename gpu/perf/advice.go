@@ -2,6 +2,7 @@ package perf
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ var adviceRules = []struct {
 	{"partial last wave", adviseTail, []Tag{Formula, Datasheet}},
 	{"balanced", adviseBalanced, []Tag{Modelled}},
 	{"bank conflicts", adviseConflicts, []Tag{Executed}},
+	{"shared memory", adviseShared, []Tag{Executed}},
 	{"latency", adviseLatency, []Tag{Executed}},
 	{"re-fetched bytes", adviseRefetch, []Tag{Modelled}},
 	{"L2 reuse", adviseL2, []Tag{Modelled}},
@@ -196,6 +198,14 @@ func adviseConflicts(l *Launch) (string, *LineCounts) {
 		text += ", most at " + worst.Where()
 	}
 	return text + ": pad or swizzle the rows", worst
+}
+
+func adviseShared(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceShared || !(l.SharedWavefronts.Value > 0) || !(l.TotalFLOPs.Value > 0) {
+		return "", nil
+	}
+	return fmt.Sprintf("Each shared wavefront feeds %s FLOP: larger tiles in registers use a loaded value more often",
+		FormatCount(math.Round(l.TotalFLOPs.Value/l.SharedWavefronts.Value))), nil
 }
 
 func adviseLatency(l *Launch) (string, *LineCounts) {

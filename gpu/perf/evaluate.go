@@ -137,7 +137,7 @@ func (l *Launch) countFigures(s scaling) {
 	}
 	l.TotalFLOPs = count(flops, "FLOP", "sum over types; an FMA is two")
 	for k := range c.Instructions {
-		l.Instructions[k] = count(c.Instructions[k], "", "warp instructions, "+Class(k).String())
+		l.Instructions[k] = count(c.Instructions[k], "", classSource[k])
 	}
 	g := globalAccess(c)
 	l.Requests = count(g.Requests, "", "global loads, stores and atomics of a warp")
@@ -151,6 +151,13 @@ func (l *Launch) countFigures(s scaling) {
 	l.DivergentBranches = count(c.DivergentBranches, "", "branches where the lanes of a warp part")
 	l.Barriers = count(c.Barriers, "", "warps arriving at a barrier")
 }
+
+var classSource = func() (s [NumClasses]string) {
+	for k := range s {
+		s[k] = "warp instructions, " + Class(k).String()
+	}
+	return s
+}()
 
 var flopSource = [NumFLOPTypes]string{
 	"scalar f32 instructions", "f16 and bf16 instructions", "f64 instructions", "mma: 2·M·N·K", "transcendentals, one each",

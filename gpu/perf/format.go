@@ -62,22 +62,41 @@ func Significant(v float64) string {
 	if v == 0 {
 		return "0"
 	}
-	a := math.Abs(v)
-	if a < 1e-4 || a >= 1e9 {
-		return strings.Replace(strconv.FormatFloat(v, 'e', 2, 64), "e-0", "e-", 1)
+	var scratch [32]byte
+	e := strconv.AppendFloat(scratch[:0], math.Abs(v), 'e', 2, 64) // d.dde±xx: rounded before its exponent is read
+	exponent := 0
+	for _, c := range e[6:] {
+		exponent = exponent*10 + int(c-'0')
 	}
-	decimals := 2 - int(math.Floor(math.Log10(a)))
-	s := strconv.FormatFloat(v, 'f', max(decimals, 0), 64)
-	if rounded, err := strconv.ParseFloat(s, 64); err == nil && decimals > 0 {
-		if r := math.Abs(rounded); r >= math.Pow(10, float64(3-decimals)) { // 9.996 rounds to 10.00: one digit too many
-			s = strconv.FormatFloat(v, 'f', decimals-1, 64)
+	if e[5] == '-' {
+		exponent = -exponent
+	}
+	var out [40]byte
+	b := out[:0]
+	if v < 0 {
+		b = append(b, '-')
+	}
+	d0, d1, d2 := e[0], e[2], e[3]
+	switch {
+	case exponent < -4 || exponent >= 9:
+		b = append(b, d0, '.', d1, d2, 'e')
+		return string(strconv.AppendInt(b, int64(exponent), 10))
+	case exponent < 0:
+		b = append(b, "0.0000"[:1-exponent]...)
+		return string(append(b, d0, d1, d2))
+	case exponent == 0:
+		return string(append(b, d0, '.', d1, d2))
+	case exponent == 1:
+		return string(append(b, d0, d1, '.', d2))
+	}
+	digits := [9]byte{d0, d1, d2, '0', '0', '0', '0', '0', '0'}
+	for i := 0; i <= exponent; i++ {
+		if i > 0 && (exponent+1-i)%3 == 0 {
+			b = append(b, ',')
 		}
+		b = append(b, digits[i])
 	}
-	if decimals < 0 {
-		scale := math.Pow(10, float64(-decimals))
-		s = strconv.FormatFloat(math.Round(v/scale)*scale, 'f', 0, 64)
-	}
-	return groupThousands(s)
+	return string(b)
 }
 
 // Trimmed is Significant without trailing zeros after the point: 16, 1.33, 62.5.
