@@ -22,10 +22,16 @@ func CompilerAvailable() error {
 	return nil
 }
 
+// ptxName and cudaName are what messages call text without a name of its own.
+const (
+	ptxName  = "ptx"
+	cudaName = "cuda"
+)
+
 // CompileCUDA compiles CUDA C++ with NVRTC and loads it. Options are NVRTC's: "-use_fast_math", "-DN=4",
 // "-maxrregcount=64". A source with errors gives the compiler's messages, with line, column and excerpt.
 func (d *Device) CompileCUDA(source string, options ...string) (*Module, error) {
-	return d.CompileNamed("cuda", source, options...)
+	return d.CompileNamed(cudaName, source, options...)
 }
 
 // CompileNamed is CompileCUDA with the name that messages and cards call the source by: "cell 7", "scale.cu".
@@ -50,7 +56,7 @@ func (d *Device) CompileNamed(name, source string, options ...string) (*Module, 
 		mine[function] = FunctionFacts(f)
 	}
 	cc := fmt.Sprintf("%d.%d", d.props.ComputeMajor, d.props.ComputeMinor)
-	return d.LoadModule(ModuleSpec{Name: name, PTX: r.PTX, Facts: map[string]map[string]FunctionFacts{cc: mine}, Sources: map[string]string{name: source}})
+	return d.LoadModule(ModuleSpec{Name: strings.TrimSuffix(name, ".cu") + ".ptx", PTX: r.PTX, Facts: map[string]map[string]FunctionFacts{cc: mine}, Sources: map[string]string{name: source}})
 }
 
 // compileArch is the architecture whose PTX is asked for: the virtual GPU executes that of sm_75 and sm_80, which every newer

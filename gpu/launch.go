@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"memwall/gpu/internal/driver"
@@ -66,8 +67,8 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 	start := time.Now()
 	if spec.Name == "" {
 		spec.Name = f.Name()
-		if f.module.name != "" && f.module.name != "ptx" {
-			spec.Name = f.module.name + " " + f.Name()
+		if m := f.module.name; m != "" && m != ptxName && m != cudaName+".ptx" {
+			spec.Name = strings.TrimSuffix(m, ".ptx") + ": " + f.Name()
 		}
 	}
 	launch, p, err := f.prepare(spec, args)

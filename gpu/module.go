@@ -38,7 +38,7 @@ type Module struct {
 
 // LoadPTX loads PTX text. Anything that the device cannot execute is an error that names the PTX line and the instruction.
 func (d *Device) LoadPTX(text string) (*Module, error) {
-	return d.LoadModule(ModuleSpec{Name: "ptx", PTX: text})
+	return d.LoadModule(ModuleSpec{Name: ptxName, PTX: text})
 }
 
 // LoadModule loads PTX with its name, resources and sources.

@@ -149,6 +149,9 @@ func BeginCell(ctx context.Context, cell int) {
 	r.ctx, r.inCell, r.records, r.failures, r.frames = ctx, true, nil, nil, nil
 }
 
+// mostFailureCards is how many different failures a cell shows.
+const mostFailureCards = 8
+
 // EndCell ends the record of a cell and gives its cards: one for the launches that no displayed report has shown yet, then
 // one for each launch that failed, apart from errors in shown, which the user sees anyhow.
 func EndCell(shown ...error) []Card {
@@ -170,8 +173,17 @@ func EndCell(shown ...error) []Card {
 	if c := cellCard(unseen); c != nil {
 		cards = append(cards, c)
 	}
+	times := map[string]int{}
 	for _, err := range failures {
-		if c := failureCard(err, among(err, shown)); c != nil {
+		times[err.Error()]++
+	}
+	for _, err := range failures {
+		n := times[err.Error()]
+		delete(times, err.Error())
+		if n == 0 || len(cards) > mostFailureCards {
+			continue
+		}
+		if c := failureCard(err, n, among(err, shown)); c != nil {
 			cards = append(cards, c)
 		}
 	}
@@ -179,7 +191,7 @@ func EndCell(shown ...error) []Card {
 	for _, err := range shown {
 		var e *Error
 		if errors.As(err, &e) && e.Fault != nil && !among(err, failures) {
-			if c := failureCard(e, true); c != nil {
+			if c := failureCard(e, 1, true); c != nil {
 				cards = append(cards, c)
 			}
 		}

@@ -54,6 +54,13 @@ func TestDroppedErrorsAreShown(t *testing.T) {
 		t.Errorf("a dropped error gives %v", cards)
 	}
 	BeginCell(context.Background(), 2)
+	for range 3 {
+		scale.Launch(Threads(64, 64), x)
+	}
+	if cards := EndCell(); len(cards) != 1 || !strings.HasPrefix(text(cards[0]), "launch failed 3 times: launch scale: 1 argument") {
+		t.Errorf("three equal errors give %v", cards)
+	}
+	BeginCell(context.Background(), 2)
 	err := scale.Launch(Threads(64, 64), x)
 	if cards := EndCell(fmt.Errorf("cell 2: %w", err)); len(cards) != 0 {
 		t.Errorf("an error that the user sees is repeated: %v", cards)

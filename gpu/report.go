@@ -176,14 +176,17 @@ func cellCard(all []*record) Card {
 	return card.Cell(newReport(all).Launches)
 }
 
-// failureCard shows a launch that failed: a fault as its card; another error as its text, unless that is seen already.
-func failureCard(err error, seen bool) Card {
+// failureCard shows a launch that failed, so many times: a fault as its card; another error as its text, unless that is seen
+// already.
+func failureCard(err error, times int, seen bool) Card {
 	e := asError(err)
 	switch {
 	case e != nil && e.Fault != nil && e.Fault.Kind != interrupted:
 		return e.card()
 	case seen || e != nil && e.isInterrupt():
 		return nil
+	case times > 1:
+		return card.Card{Text: fmt.Sprintf("launch failed %s: %v", plural(times, "time", "times"), err)}
 	}
 	return card.Card{Text: fmt.Sprintf("launch failed: %v", err)}
 }
