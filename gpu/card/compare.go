@@ -38,16 +38,16 @@ func Compare(c *perf.Comparison) Card {
 		mark, name, colour string
 		t                  *perf.Total
 		bold               bool
-	}{{"■ A", c.NameA, colourGrey, c.A, false}, {"● B", c.NameB, lk.colour, c.B, true}} {
+	}{{"■\u00a0A", c.NameA, colourGrey, c.A, false}, {"●\u00a0B", c.NameB, lk.colour, c.B, true}} {
 		b, e := "", ""
 		if side.bold {
 			b, e = "<b>", "</b>"
 		}
 		p.raw(rowOpen, leftCell, b, side.mark, e, "</td>", leftCell, "<tt>")
 		p.text(clean(side.name, 32))
-		p.raw("</tt></td><td>", b)
+		p.raw(`</tt></td><td style="white-space:nowrap">`, b)
 		p.italic(side.t.Duration.Number(), side.t.Duration.Tag == perf.Modelled)
-		p.raw(e, "</td><td>", bar(side.t.Duration.Value/slowest, side.colour), "</td><td>")
+		p.raw(e, "</td>", leftCell, bar(side.t.Duration.Value/slowest, side.colour), "</td><td>")
 		p.italic(side.t.DRAMBytes.Number(), side.t.DRAMBytes.Tag == perf.Modelled)
 		p.raw("</td><td>")
 		p.text(bareIntensity(side.t.Intensity))
@@ -170,8 +170,8 @@ func Path(code, device string, rows []PathRow) Card {
 	table := [][]string{}
 	for i, r := range rows {
 		if i == 12 {
-			p.raw("<tr>", leftCell, strconv.Itoa(len(rows)-i), " others</td><td></td><td></td><td></td></tr>")
-			table = append(table, []string{strconv.Itoa(len(rows)-i) + " others", "", "", ""})
+			p.raw("<tr>", leftCell, othersText(len(rows)-i), "</td><td></td><td></td><td></td></tr>")
+			table = append(table, []string{othersText(len(rows)-i), "", "", ""})
 			break
 		}
 		p.raw("<tr>", leftCell, strings.Repeat("&nbsp;&nbsp;", min(r.Depth, 8)))

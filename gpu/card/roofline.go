@@ -141,7 +141,7 @@ func (c *rooflineCard) svg(marks int) []byte {
 		b = append(b, `V212`...)
 	}
 	b = append(b, `"/><g font-family="sans-serif" font-size="12" fill="#777"><text text-anchor="end" x="598" y="`...)
-	b = num(b, s.y(p.TensorFLOPs)-6)
+	b = num(b, s.y(p.TensorFLOPs)-14)
 	b = append(b, `">`+perf.Format(p.TensorFLOPs, "FLOP/s")+` tensor</text><text text-anchor="end" x="598" y="`...)
 	b = num(b, s.y(p.FP32FLOPs)+15)
 	b = append(b, `">`+perf.Format(p.FP32FLOPs, "FLOP/s")+` FP32</text><text x="`...)
@@ -150,7 +150,7 @@ func (c *rooflineCard) svg(marks int) []byte {
 	b = num(b, s.y(math.Sqrt(start*ridgeT)*p.DRAMBytesPerSecond)-4)
 	b = append(b, `">`+perf.Format(p.DRAMBytesPerSecond, "B/s")+`</text><g text-anchor="middle">`...)
 	for e := math.Ceil(s.lowX); e < s.highX; e++ {
-		if v := math.Pow(10, e); math.Abs(s.x(v)-s.x(ridgeT)) > 30 && math.Abs(s.x(v)-s.x(ridgeF)) > 30 {
+		if v := math.Pow(10, e); math.Abs(s.x(v)-s.x(ridgeT)) > 30 && math.Abs(s.x(v)-s.x(ridgeF)) > 30 && s.x(v) > 12 {
 			b = c.tick(b, s.x(v), perf.Trimmed(v))
 		}
 	}
@@ -245,7 +245,7 @@ func (c *rooflineCard) html(rows, marks int) string {
 		p.raw("</td></tr>")
 	}
 	if others := len(c.launches) - rows; others > 0 {
-		p.raw(rowOpen, leftCell, "</td>", leftCell, strconv.Itoa(others), " others</td></tr>")
+		p.raw(rowOpen, leftCell, "</td>", leftCell, othersText(others), "</td></tr>")
 	}
 	p.raw("</tbody></table>")
 	p.close()
@@ -264,7 +264,7 @@ func (c *rooflineCard) text() string {
 	table := [][]string{{"#", "CUDA kernel", "FLOP/B", c.rateHeader(), "limit"}}
 	for i, l := range c.launches {
 		if i == 40 {
-			table = append(table, []string{"", strconv.Itoa(len(c.launches)-i) + " others", "", "", ""})
+			table = append(table, []string{"", othersText(len(c.launches)-i), "", "", ""})
 			break
 		}
 		name, intensity, rate, limit := c.cells(l)

@@ -274,7 +274,7 @@ func (c *sweepCard) html(rows int, withPlot bool) string {
 		c.row(&p, i)
 	}
 	if others := len(c.s.Rows) - len(shown); others > 0 {
-		p.raw(rowOpen, leftCell, strconv.Itoa(others), " others</td></tr>")
+		p.raw(rowOpen, leftCell, othersText(others), "</td></tr>")
 	}
 	p.raw("</tbody></table>")
 	p.close()

@@ -32,6 +32,14 @@ type totalCard struct {
 	look    look
 }
 
+// othersText says how many rows a table leaves out.
+func othersText(n int) string {
+	if n == 1 {
+		return "1 other"
+	}
+	return strconv.Itoa(n) + " others"
+}
+
 func (c *totalCard) what() string {
 	n, k := c.t.Launches, len(c.t.Groups)
 	if k == 1 {
@@ -93,7 +101,7 @@ func (c *totalCard) html(rows int) string {
 			n += g.Launches
 			share += g.Share
 		}
-		p.raw(rowOpen, leftCell, strconv.Itoa(others), " others</td><td>", perf.FormatCount(float64(n)), "</td><td></td><td>", perf.WholePercent(100*share), "</td><td></td><td></td></tr>")
+		p.raw(rowOpen, leftCell, othersText(others), "</td><td>", perf.FormatCount(float64(n)), "</td><td></td><td>", perf.WholePercent(100*share), "</td><td></td><td></td></tr>")
 	}
 	p.raw("</tbody></table>")
 	p.close()
@@ -201,7 +209,7 @@ func (c *totalCard) row(p *page, g *perf.Group) {
 	p.text(clean(g.Kernel, 28))
 	p.raw("</tt></td><td>", perf.FormatCount(float64(g.Launches)), "</td><td>")
 	p.italic(g.Duration.Number(), g.Duration.Tag == perf.Modelled)
-	p.raw("</td><td>", perf.WholePercent(100*g.Share), "</td><td>", bar(g.Share, lk.colour), "</td>", leftCell, `<span style="color:`, lk.colour, `">`, lk.glyph, "</span> ")
+	p.raw("</td><td>", perf.WholePercent(100*g.Share), "</td>", leftCell, bar(g.Share, lk.colour), "</td>", leftCell, `<span style="color:`, lk.colour, `">`, lk.glyph, "</span> ")
 	p.text(v.Kind)
 	p.raw("</td></tr>")
 }
@@ -237,7 +245,7 @@ func (c *totalCard) text() string {
 	rows := [][]string{{"CUDA kernel", "launches", "time", "of busy", "limit"}}
 	for i := range t.Groups {
 		if i == tableRows {
-			rows = append(rows, []string{strconv.Itoa(len(t.Groups)-i) + " others", "", "", "", ""})
+			rows = append(rows, []string{othersText(len(t.Groups) - i), "", "", "", ""})
 			break
 		}
 		g := &t.Groups[i]
