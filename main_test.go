@@ -20,8 +20,9 @@ import (
 var imports = map[string][]string{
 	".":                 {"kernel…", "gpu", "gpu/card", "gpu/perf", "gpu/llm", "kernels", "notebooks", "install", "github.com/spf13/cobra", "github.com/schollz/progressbar"},
 	"kernel":            {"kernel/wire", "github.com/go-zeromq/zmq4"},
+	"kernel/kerneltest": {"kernel/client", "kernel/wire"},
 	"kernel/wire":       {"github.com/go-zeromq/zmq4"},
-	"kernel/client":     {"github.com/go-zeromq/zmq4", "kernel", "kernel/wire"},
+	"kernel/client":     {"github.com/go-zeromq/zmq4", "kernel/wire"},
 	"kernel/cell":       {"kernel/cell…", "golang.org/x/tools"},
 	"kernel/cell/rt":    {},
 	"kernel/pipe":       {},
@@ -207,6 +208,30 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 		}
 		if paths == 0 {
 			t.Errorf("%s names no path: the pattern of this test no longer fits", doc)
+		}
+	}
+}
+
+var functionAndFile = regexp.MustCompile("\\(`([A-Za-z0-9]+)`,\\s+`([a-z0-9_/]+\\.go)`\\)")
+
+// TestArchitectureNamesFunctions: each (`function`, `file`) of ARCHITECTURE.md is declared there.
+func TestArchitectureNamesFunctions(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := functionAndFile.FindAllStringSubmatch(string(text), -1)
+	if len(found) < 10 {
+		t.Fatalf("only %d functions found: the pattern of this test no longer fits", len(found))
+	}
+	for _, m := range found {
+		f, err := parser.ParseFile(token.NewFileSet(), m[2], nil, 0)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !slices.ContainsFunc(f.Decls, func(d ast.Decl) bool { fn, ok := d.(*ast.FuncDecl); return ok && fn.Name.Name == m[1] }) {
+			t.Errorf("ARCHITECTURE.md: %s has no function %s", m[2], m[1])
 		}
 	}
 }
