@@ -2,7 +2,9 @@ package kernels
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
+	"time"
 
 	"memwall/gpu"
 	"memwall/gpu/perf"
@@ -77,3 +79,32 @@ func TestComparator(t *testing.T) {
 }
 
 var someCounts = perf.Counts{GlobalLoad: perf.Access{Requests: 4}}
+
+// TestRandomShapes runs every kernel on shapes and numbers that nobody has chosen; a failure names the seed.
+func TestRandomShapes(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 1))
+	h200, t4 := open(t, "virtual:h200"), open(t, "virtual:t4")
+	for _, k := range registry {
+		for n := range 6 {
+			dev := h200
+			if _, cannot := k.targetFor(t4); cannot == nil && n%2 == 1 {
+				dev = t4
+			}
+			d := dims{}
+			for _, o := range k.operands {
+				for _, name := range o.shape {
+					d[trimFold(name)] = 1 + random.IntN(150)
+				}
+			}
+			for _, s := range k.scalars {
+				d[s.name] = 1 + random.IntN(30)
+			}
+			trial := trial{dims: d, inputs: inputs(random.IntN(3))}
+			result, err := k.checkCase(dev, trial, seed)
+			if err != nil || len(result.Wrong) > 0 {
+				t.Errorf("%s on %s, seed %d, %s: %v %q", k.name, dev.Name(), seed, trial, err, result.Wrong)
+			}
+		}
+	}
+}

@@ -51,8 +51,17 @@ var gemms = []*Kernel{
 		m, n, k := d.f("M"), d.f("N"), d.f("K")
 		bm, bn := pipelineTile(d)
 		mt, nt, steps := ceil(m, bm), ceil(n, bn), ceil(k, 64)
-		c := counters{flopsF32: 0, flopsTensor: 2 * 64 * float64(bm*bn) * mt * nt * steps, barriers: 4 * mt * nt * steps,
-			loadBytes: 2 * k * (m*nt + n*mt), conflicts: 0, storeBytes: 2 * m * n}
+		ctaSteps, wm, wn := mt*nt*steps, float64(bm)/2, float64(bn)/2 // warps stand 2 × 2
+		if bm == 16 {
+			wm, wn = 16, float64(bn)/4 // or 1 × 4
+		}
+		c := counters{flopsF32: 0, flopsTensor: 2 * 64 * float64(bm*bn) * ctaSteps, barriers: 4 * ctaSteps,
+			loadBytes: 2 * k * (m*nt + n*mt), conflicts: 0, storeBytes: 2 * m * n,
+			sharedLoads:  4 * 4 * (ceil(wm, 16) + ceil(wn, 16)) * ctaSteps, // four warps, four times 16 columns
+			sharedStores: float64(bm+bn) / 4 * ctaSteps}                    // a request is four rows of eight 16-byte pieces
+		if d["K"]%8 == 0 {
+			c[loadRequests] = steps * (ceil(m, 4)*nt + ceil(n, 4)*mt)
+		}
 		if d["K"]%64 == 0 {
 			c[loadSectors] = c[loadBytes] / 32
 		}
