@@ -17,10 +17,7 @@ type shape struct {
 	opaque []bool // fields that are kept as interface{}
 }
 
-// fromSource says whether a package's code is lowered: a cell's own, and the generic packages.
-func (w *writer) fromSource(p *types.Package) bool {
-	return p != nil && (p.Path() == "main" || w.l.options.Source != nil && w.l.options.Source(p))
-}
+func (w *writer) fromSource(p *types.Package) bool { return w.l.fromSource(p) }
 
 // compiled returns the named type when its definition is in a compiled package.
 func (w *writer) compiled(t types.Type) *types.Named {
@@ -314,37 +311,4 @@ func (w *writer) fieldName(t types.Type, i int) string {
 }
 
 // native reports whether the erased type is the true type, so that a value may be in an interface as it is.
-func (w *writer) native(t types.Type) bool {
-	switch t := types.Unalias(t).(type) {
-	case *types.Basic:
-		return true
-	case *types.Named:
-		return t.Obj().Pkg() == nil || !w.fromSource(t.Obj().Pkg()) && t.TypeArgs().Len() == 0
-	case *types.Pointer:
-		return w.native(t.Elem())
-	case *types.Slice:
-		return w.native(t.Elem())
-	case *types.Array:
-		return w.native(t.Elem())
-	case *types.Chan:
-		return w.native(t.Elem())
-	case *types.Map:
-		return w.native(t.Key()) && w.native(t.Elem())
-	case *types.Struct:
-		return t.NumFields() == 0
-	case *types.Interface:
-		return t.NumMethods() == 0
-	case *types.Signature:
-		return w.nativeTuple(t.Params()) && w.nativeTuple(t.Results())
-	}
-	return false
-}
-
-func (w *writer) nativeTuple(t *types.Tuple) bool {
-	for i := range t.Len() {
-		if !w.native(t.At(i).Type()) {
-			return false
-		}
-	}
-	return true
-}
+func (w *writer) native(t types.Type) bool { return w.l.registry.Native(t) }

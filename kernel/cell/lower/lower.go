@@ -127,7 +127,8 @@ type (
 
 // New returns the Lowerer of a session whose packages all belong to prog (built with ssa.InstantiateGenerics).
 func New(prog *ssa.Program, o Options) *Lowerer {
-	l := &Lowerer{prog: prog, options: o, registry: rt.NewRegistry(), carries: map[string]bool{}, shows: map[string]bool{}, interfaces: map[string]bool{}}
+	l := &Lowerer{prog: prog, options: o, carries: map[string]bool{}, shows: map[string]bool{}, interfaces: map[string]bool{}}
+	l.registry = rt.NewRegistry(l.fromSource)
 	for _, p := range carrying {
 		l.carries[p] = true
 	}
@@ -141,6 +142,11 @@ func New(prog *ssa.Program, o Options) *Lowerer {
 		t.drop()
 	}
 	return l
+}
+
+// fromSource says whether a package's code is lowered: a cell's own, and the generic packages.
+func (l *Lowerer) fromSource(p *types.Package) bool {
+	return p != nil && (p.Path() == "main" || l.options.Source != nil && l.options.Source(p))
 }
 
 func (l *Lowerer) tables() []transaction {

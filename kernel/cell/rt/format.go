@@ -119,7 +119,7 @@ func (p printer) value(t types.Type, v reflect.Value, depth int, open, methods b
 	if methods && depth > 0 && open && d != nil && !d.Native && v.IsValid() && p.callMethod(Box{d, readable(v).Interface()}, open) {
 		return
 	}
-	if d != nil && d.Native && v.IsValid() && !types.IsInterface(t) {
+	if v.IsValid() && !types.IsInterface(t) && p.registry.Native(t) {
 		p.native(v, depth, open)
 		return
 	}

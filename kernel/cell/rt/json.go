@@ -58,7 +58,7 @@ func (g *Registry) cellType(t types.Type) *types.Named {
 	if !ok || n.Obj().Pkg() == nil {
 		return nil
 	}
-	if d := g.Find(t); d == nil || d.Native {
+	if g.Native(t) {
 		return nil
 	}
 	return n

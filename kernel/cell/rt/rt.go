@@ -14,7 +14,7 @@ import (
 // A Type describes a type of a session at run time.
 type Type struct {
 	ID     int
-	Native bool // the interpreter's values have this very type: they need no box
+	Native bool // see Registry.Native
 	// T is the type as go/types sees it; Continue replaces it when a later cell declares the type again.
 	registry *Registry
 	t        atomic.Pointer[types.Type]
@@ -38,14 +38,15 @@ type Box struct {
 
 // A Registry holds the types of one session, found by identity.
 type Registry struct {
-	mu    sync.RWMutex
-	byKey map[string]*Type
-	keys  keyer
+	mu      sync.RWMutex
+	byKey   map[string]*Type
+	keys    keyer
+	lowered func(*types.Package) bool
 }
 
-// NewRegistry returns an empty registry.
-func NewRegistry() *Registry {
-	return &Registry{byKey: map[string]*Type{}, keys: keyer{cache: map[types.Type]string{}, names: map[*types.Named]int{}}}
+// NewRegistry returns an empty registry. lowered reports the packages whose types are erased: those of cells, and generic ones.
+func NewRegistry(lowered func(*types.Package) bool) *Registry {
+	return &Registry{lowered: lowered, byKey: map[string]*Type{}, keys: keyer{cache: map[types.Type]string{}, names: map[*types.Named]int{}}}
 }
 
 var (
@@ -54,6 +55,42 @@ var (
 	sigs  sync.Map                // number of a signature → reflect.Type of the functions that implement a method with it
 	tags  atomic.Int64
 )
+
+// Native reports whether the interpreter's values of a type have this very type, so that they need no box.
+func (g *Registry) Native(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Basic:
+		return true
+	case *types.Named:
+		return t.Obj().Pkg() == nil || !g.lowered(t.Obj().Pkg()) && t.TypeArgs().Len() == 0
+	case *types.Pointer:
+		return g.Native(t.Elem())
+	case *types.Slice:
+		return g.Native(t.Elem())
+	case *types.Array:
+		return g.Native(t.Elem())
+	case *types.Chan:
+		return g.Native(t.Elem())
+	case *types.Map:
+		return g.Native(t.Key()) && g.Native(t.Elem())
+	case *types.Struct:
+		return t.NumFields() == 0
+	case *types.Interface:
+		return t.NumMethods() == 0
+	case *types.Signature:
+		return g.nativeTuple(t.Params()) && g.nativeTuple(t.Results())
+	}
+	return false
+}
+
+func (g *Registry) nativeTuple(t *types.Tuple) bool {
+	for i := range t.Len() {
+		if !g.Native(t.At(i).Type()) {
+			return false
+		}
+	}
+	return true
+}
 
 // NewType makes a descriptor. It is found by its type only after Add.
 func (g *Registry) NewType(t types.Type, native bool) *Type {

@@ -38,12 +38,8 @@ func (w viewer) encodes(t types.Type) bool {
 
 // cellDefined reports whether t is a type that needs a view: one that a cell defines, or one made of such types.
 func (w viewer) cellDefined(t types.Type) bool {
-	n, ok := types.Unalias(t).(*types.Named)
-	if !ok {
-		return true
-	}
-	d := w.registry.Find(t)
-	return n.Obj().Pkg() != nil && d != nil && !d.Native
+	_, ok := types.Unalias(t).(*types.Named)
+	return !ok || !w.registry.Native(t)
 }
 
 // typeOf is the view's type for t, whose values the interpreter keeps in erased.
@@ -200,7 +196,7 @@ func (w viewer) value(t types.Type, v reflect.Value) reflect.Value {
 		w.pointer(r, t, u, v)
 		return r
 	}
-	if v.Type() == to {
+	if v.Type() == to && !containsBox(v, 0) {
 		return v
 	}
 	switch u := t.Underlying().(type) {
@@ -244,7 +240,7 @@ func (w viewer) pointer(r reflect.Value, t types.Type, u *types.Pointer, v refle
 	if v.IsNil() {
 		return
 	}
-	if d := w.registry.Find(t); !w.cellDefined(u.Elem()) || d != nil && d.Native {
+	if w.registry.Native(t) && !containsBox(v, 0) {
 		r.Set(v)
 		return
 	}
