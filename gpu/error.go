@@ -95,12 +95,20 @@ func faultError(f *driver.Fault, cause error) *Error {
 	}}
 }
 
+// nullPage is the range of addresses in which only a null pointer with an offset lies.
+const nullPage = 4096
+
 // adviceFor says how to mend each kind of fault.
 func adviceFor(f *driver.Fault) string {
 	switch f.Kind {
 	case driver.OutOfBounds:
-		if f.Space == "shared" {
+		switch {
+		case f.Space == "shared":
 			return "declare more shared memory, or ask for it: gpu.Config{Shared: bytes}"
+		case strings.Contains(f.Allocation, "freed"):
+			return "free a tensor after the last launch that uses it"
+		case f.Address < nullPage:
+			return "the pointer is null: give a Tensor or a Buffer for it"
 		}
 		return "compare the thread's index with the length before the access: the last CTA is rarely full"
 	case driver.Misaligned:

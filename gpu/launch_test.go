@@ -175,6 +175,20 @@ func TestFaultIsAnError(t *testing.T) {
 	if f := e.Fault; f.Kind != "out of bounds" || f.Instruction != "st.global.u32" || f.CTA != [3]uint32{1, 0, 0} || f.Lane != 5 || f.Address != b.Address()+64 {
 		t.Errorf("fault %+v", f)
 	}
+	if want := "compare the thread's index with the length before the access: the last CTA is rarely full"; e.How != want {
+		t.Errorf("advice %q, want %q", e.How, want)
+	}
+	for _, c := range []struct {
+		pointer any
+		advice  string
+	}{
+		{nil, "the pointer is null: give a Tensor or a Buffer for it"},
+		{freedAddress(t, d), "free a tensor after the last launch that uses it"},
+	} {
+		if e := asError(poke.Launch(Config{Grid: Dim(2), CTA: Dim(32)}, c.pointer, 8)); e == nil || e.How != c.advice {
+			t.Errorf("pointer %v: %v", c.pointer, e)
+		}
+	}
 	if bundle := e.MIMEBundle(); bundle["text/plain"] == "" || bundle["text/html"] == nil {
 		t.Errorf("the fault shows as %v", bundle)
 	}
@@ -246,4 +260,15 @@ func TestClosedDevice(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Errorf("a second Close: %v", err)
 	}
+}
+
+// freedAddress is where a tensor has been.
+func freedAddress(t *testing.T, d *Device) uint64 {
+	t.Helper()
+	x := d.Zeros(F32, 16)
+	address := x.Address()
+	if err := x.Free(); err != nil {
+		t.Fatal(err)
+	}
+	return address
 }

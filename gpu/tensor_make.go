@@ -17,7 +17,12 @@ func (d *Device) Empty(dtype DType, shape ...int) *Tensor {
 }
 
 // Zeros is a tensor of zeros.
-func (d *Device) Zeros(dtype DType, shape ...int) *Tensor { return d.full("Zeros", dtype, 0, shape) }
+func (d *Device) Zeros(dtype DType, shape ...int) *Tensor {
+	if d.props.Virtual { // fresh memory is zero there, and pages that nothing touches cost the host nothing
+		return must(d.empty("Zeros", dtype, shape))
+	}
+	return d.full("Zeros", dtype, 0, shape)
+}
 
 // Full is a tensor whose elements all have one value, rounded to the element type; an integer type refuses what it cannot
 // hold.
