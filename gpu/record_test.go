@@ -152,6 +152,9 @@ func TestSweepAndCompare(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, s)
 		}
 	}
+	if picture := s.Roofline().String(); !strings.Contains(picture, "threads 32") || strings.Contains(picture, "threads 2048") {
+		t.Errorf("the roofline should name the values that ran:\n%s", picture)
+	}
 	wantError(t, panicOf(t, func() { Sweep("threads", nil, func(int) {}) }), "Sweep(\"threads\"): there are no values\ngive the values to try: []int{1, 2, 4}")
 	wantError(t, panicOf(t, func() { Sweep("a", []int{1, 2}, func(int) {}) }),
 		"Sweep(\"a\"): every row failed\na = 2: Measure: the function launched nothing\ncall f.Launch or kernels.Run inside the function")
