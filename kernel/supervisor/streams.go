@@ -294,6 +294,9 @@ func (p *process) show(m *pipe.Show) {
 	}
 }
 
+// interruptFollows is how long after the end of a question an interrupt of its cell may come.
+const interruptFollows = 100 * time.Millisecond
+
 // input asks the user; the answer goes back when it comes, and messages are read on meanwhile.
 func (p *process) input(m *pipe.InputRequest) {
 	c := p.run(m.Cell)
@@ -310,6 +313,12 @@ func (p *process) input(m *pipe.InputRequest) {
 			reply.Text = text
 			if err != nil {
 				reply.Error = err.Error()
+				// An interrupt ends the question and then the cell: the cell must not read on in between.
+				select {
+				case <-c.asked:
+					return
+				case <-time.After(interruptFollows):
+				}
 			}
 		}
 		p.link.Send(reply)

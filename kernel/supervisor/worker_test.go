@@ -131,8 +131,12 @@ func (w *testWorker) command(m *pipe.Execute, verb, arg string) *pipe.Error {
 		w.port.SendInOrder(func(mark uint64) pipe.Message {
 			return &pipe.InputRequest{ID: 1, Cell: m.Cell, Mark: mark, Prompt: arg}
 		})
-		r := <-w.inputs
-		w.port.Print(false, []byte(r.Text+r.Error))
+		select {
+		case r := <-w.inputs:
+			w.port.Print(false, []byte(r.Text+r.Error))
+		case <-w.stop:
+			return &pipe.Error{Name: "Interrupted", Traceback: []string{"Interrupted: stopped by the user"}}
+		}
 	case "late", "rawlate":
 		go func() {
 			time.Sleep(50 * time.Millisecond)

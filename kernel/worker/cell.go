@@ -74,6 +74,7 @@ func (w *worker) evaluate(c *cell, code string) *pipe.Error {
 			return plainError("gpu.Error", err.Error())
 		}
 	}
+	w.restore()
 	w.stdin.beginCell(c)
 	watched := w.watch(c)
 	gpu.BeginCell(c.ctx, c.Count)

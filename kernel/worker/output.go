@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"log"
 	"os"
 
@@ -12,9 +13,9 @@ import (
 // write takes what a goroutine of a cell prints. While the cell runs it goes to the descriptor, unbuffered, so that it is
 // there if the process dies; afterwards it goes as a message that names the cell.
 func (w *worker) write(count int, stderr bool, p []byte) (int, error) {
-	file, own := os.Stdout, w.stdout
+	file, own := os.Stdout, w.standard[0]
 	if stderr {
-		file, own = os.Stderr, w.stderr
+		file, own = os.Stderr, w.standard[1]
 	}
 	if file != own { // the cell has set os.Stdout to a file or pipe of its own
 		return file.Write(p)
@@ -37,6 +38,20 @@ func (w *worker) write(count int, stderr bool, p []byte) (int, error) {
 		rest = rest[n:]
 	}
 	return len(p), nil
+}
+
+// restore opens os.Stdout and os.Stderr again where the last cell has closed them.
+func (w *worker) restore() {
+	for i, f := range []**os.File{&os.Stdout, &os.Stderr} {
+		if *f != w.standard[i] {
+			continue
+		}
+		if _, err := (*f).Stat(); errors.Is(err, os.ErrClosed) {
+			if again, err := reopen([]*os.File{w.stdout, w.stderr}[i], i+1); err == nil {
+				*f, w.standard[i] = again, again
+			}
+		}
+	}
 }
 
 // isRunning says whether the cell with this execution count is the running one; 0 stands for whatever runs.

@@ -35,6 +35,13 @@ func TestCells(t *testing.T) {
 	r.want("// only a comment", "", "")
 }
 
+// What a cell does to its standard output ends with the cell, or with what it has set.
+func TestClosedOutput(t *testing.T) {
+	r := newRig(t)
+	r.want("fmt.Print(\"a\")\nos.Stdout.Close()\nos.Stderr.Close()\n1", "stdout: a|value: 1", "")
+	r.want("fmt.Print(\"b\")\nfmt.Fprint(os.Stderr, \"c\")\nw := bufio.NewWriter(os.Stdout)\nw.WriteString(\"d\")\nw.Flush()\n2", "stdout: b|stderr: c|stdout: d|value: 2", "")
+}
+
 func TestOwnBundles(t *testing.T) {
 	r := newRig(t)
 	r.want("type H string\nfunc (h H) MIMEBundle() map[string]any {\n\treturn map[string]any{\"text/html\": \"<i>\" + string(h) + \"</i>\", \"text/plain\": string(h)}\n}\nH(\"mine\")", "value: mine", "")
@@ -167,6 +174,11 @@ func TestMemoryOfCells(t *testing.T) {
 func TestInputOfCells(t *testing.T) {
 	r := newRig(t)
 	r.want("var name string\nfmt.Print(\"name? \")\nfmt.Scanln(&name)\nname", "stdout: name? |input|value: Ada", "", "Ada")
+	r.stdin = true
+	asked := make(chan bool)
+	go func() { time.Sleep(200 * time.Millisecond); r.Interrupt(); close(asked) }()
+	r.want("select {\ncase <-time.After(time.Hour):\n}", "", "Interrupted: the cell was interrupted")
+	<-asked
 	r.want("s := bufio.NewScanner(os.Stdin)\nn := 0\nfor s.Scan() && s.Text() != \"\" {\n\tn += len(s.Text())\n}\nn", "input|input|value: 5", "", "hello", "")
 }
 

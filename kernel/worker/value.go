@@ -59,6 +59,9 @@ func ownBundle(v any) map[string]any {
 	if b := display.Bundle(v); b != nil {
 		return b
 	}
+	if b := rt.Bundle(v); b != nil { // a cell's type
+		return b
+	}
 	switch x := v.(type) {
 	case *plot.Plot:
 		b, err := plotBundle(x)

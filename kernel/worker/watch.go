@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -12,6 +13,8 @@ const (
 	watchEvery = 10 * time.Millisecond
 	// stackLimit is when a cell is taken to call itself without end: Go itself would kill the process later.
 	stackLimit = 200 << 20
+	// manyGoroutines that need so much stack together are the reason, not one that calls itself.
+	manyGoroutines = 10000
 )
 
 // watch stops the cell when its stacks, or where the kernel cannot see it its memory, grow too large. The function that it
@@ -34,6 +37,8 @@ func (w *worker) watch(c *cell) (end func()) {
 			}
 			stacks, resident := memoryInUse()
 			switch {
+			case stacks > stackLimit && runtime.NumGoroutine() > manyGoroutines:
+				c.stop(&stop{"TooManyGoroutines", fmt.Sprintf("the cell's %s goroutines use %d MB of stack and were stopped: start fewer, or let each end before the next begins", thousands(runtime.NumGoroutine()), stacks/1e6)})
 			case stacks > stackLimit:
 				c.stop(&stop{"StackOverflow", fmt.Sprintf("the cell's functions use %d MB of stack and were stopped: a function calls itself without end, or too deep", stacks/1e6)})
 			case w.watchMemory && w.memoryLimit > 0 && resident > w.memoryLimit:

@@ -7,6 +7,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -43,7 +44,8 @@ type worker struct {
 	dev     *gpu.Device // what cells see as dev; nil until a cell needs it
 	stdin   *stdin
 
-	stdout, stderr *os.File // descriptors 1 and 2, whatever cells set os.Stdout to
+	stdout, stderr *os.File    // ways of our own to what descriptors 1 and 2 are, whatever cells do to these
+	standard       [2]*os.File // what os.Stdout and os.Stderr are unless a cell sets them to something else
 
 	running atomic.Pointer[cell]
 	mu      sync.Mutex
@@ -66,7 +68,14 @@ func serve(newSession func() (language, error)) int {
 		return 2
 	}
 	debug.SetMaxStack(maxStack)
-	w := &worker{conn: conn, stdout: os.Stdout, stderr: os.Stderr, cells: map[int]uint64{}}
+	w := &worker{conn: conn, standard: [2]*os.File{os.Stdout, os.Stderr}, cells: map[int]uint64{}}
+	var err1, err2 error
+	w.stdout, err1 = duplicate(os.Stdout)
+	w.stderr, err2 = duplicate(os.Stderr)
+	if err := errors.Join(err1, err2); err != nil {
+		fmt.Fprintln(os.Stderr, "memwall worker: standard output:", err)
+		return 2
+	}
 	first, err := conn.Receive()
 	start, ok := first.(*pipe.Start)
 	if !ok {
@@ -131,7 +140,11 @@ func (w *worker) listen() {
 			go w.run(c)
 		case *pipe.Interrupt:
 			if c := w.running.Load(); c != nil && c.id == m.Cell {
-				c.stop(&stop{m.Name, m.Reason})
+				if m.Name == "" {
+					c.end(nil) // the user's interrupt needs no reason
+				} else {
+					c.stop(&stop{m.Name, m.Reason})
+				}
 			}
 		case *pipe.InputReply:
 			w.stdin.reply(m)

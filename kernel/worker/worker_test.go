@@ -180,7 +180,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	go func() { time.Sleep(100 * time.Millisecond); r.Interrupt() }()
-	r.want("readall // Stdin, nobody answers in time", "input|stderr: input: nobody answers\n|value: \"\" <nil>", "")
+	r.want("readall // Stdin: a question ends with the interrupt, and the cell with it", "input", "Interrupted: the cell was interrupted")
 	r.want("print alive", "stdout: alive", "")
 }
 
