@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"runtime/debug"
 	"sort"
 	"strings"
 )
@@ -39,16 +40,29 @@ type decisions struct {
 	keyed   map[literal][]string // composite literals that need the names of their fields, and those names
 }
 
+func newDecisions() *decisions {
+	return &decisions{
+		takeErr: map[int]bool{}, changed: map[string]bool{}, stale: map[string]string{}, broken: map[*item]*breakage{}, keyed: map[literal][]string{},
+	}
+}
+
 // Compile compiles a cell. Nothing of the session changes until the Program is committed. The error is an *Error.
-func (s *Session) Compile(number int, text string) (*Program, error) {
+func (s *Session) Compile(number int, text string) (p *Program, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, newError(Refused, []Diagnostic{{
+				Message: fmt.Sprintf("memwall met a fault of its own while it compiled the cell: %v", r), Hint: "nothing of the session has changed; " + faultPlace(debug.Stack()),
+			}})
+		}
+	}()
 	src := newSource(number, text)
 	sp, err := s.splitCell(src)
 	if err != nil {
 		return nil, err
 	}
-	d := &decisions{takeErr: map[int]bool{}, changed: map[string]bool{}, stale: map[string]string{}, broken: map[*item]*breakage{}, keyed: map[literal][]string{}}
+	d := newDecisions()
 	for range maxAttempts {
 		c := &compilation{s: s, src: src, sp: sp, d: d}
 		again, err := c.attempt()
@@ -60,6 +74,18 @@ func (s *Session) Compile(number int, text string) (*Program, error) {
 		}
 	}
 	return nil, newError(Compile, []Diagnostic{{Message: fmt.Sprintf("the cell was checked %d times without an end: split it into smaller ones", maxAttempts)}})
+}
+
+// faultPlace names the function that panicked, for a report of the fault.
+func faultPlace(stack []byte) string {
+	_, after, _ := strings.Cut(string(stack), "panic(")
+	for _, l := range strings.Split(after, "\n") {
+		if i := strings.LastIndex(l, "/"); strings.HasPrefix(l, "\t") && i >= 0 && !strings.Contains(l, "/runtime/") {
+			where, _, _ := strings.Cut(l[i+1:], " ")
+			return "please report " + where
+		}
+	}
+	return "please report it with the cell"
 }
 
 // splitCell splits a cell and reports what is wrong with its outline.
