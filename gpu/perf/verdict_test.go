@@ -1,0 +1,254 @@
+package perf
+
+import (
+	"testing"
+	"time"
+)
+
+// shaped is a launch of many CTAs whose counts the test fills.
+func shaped(fill func(o *Observation)) Observation {
+	o := copyLaunch(1 << 20)
+	o.Kernel = "k"
+	o.Counts.Cache, o.Counts.LoadRounds = CacheCounts{}, 0
+	o.Counts.GlobalLoad, o.Counts.GlobalStore, o.MinimumBytes = Access{}, Access{}, 0
+	fill(&o)
+	return o
+}
+
+// TestVerdictAndAdvice compares the whole text of verdict and first advice.
+func TestVerdictAndAdvice(t *testing.T) {
+	line := func(file string, n int, g Access, s SharedAccess) LineCounts {
+		return LineCounts{PTXLine: 7, SourceLine: n, File: file, Global: g, Shared: s}
+	}
+	bad := Access{Requests: 1e6, Sectors: 32e6, IdealSectors: 4e6}
+	for _, c := range []struct {
+		name            string
+		o               Observation
+		verdict, advice string
+	}{
+		{"copy", copyLaunch(1 << 24), "Memory-bound: DRAM allows 28.0 µs at best", "Bytes are the cost: half of the 134 MB would take half the 28.0 µs"},
+		{"GEMV", shaped(func(o *Observation) {
+			o.Counts.FLOPs[FLOPF32], o.Counts.Cache.DRAMReadSectors, o.MinimumBytes = 33554432, 1<<20, 33554432
+		}), "Memory-bound: DRAM allows 6.99 µs at best",
+			"Bytes are the cost: 1.00 FLOP/B of 14 at the ridge. Use each byte 14× more often, or store it in fewer bits"},
+		{"fetched again", shaped(func(o *Observation) {
+			o.Counts.Cache.DRAMReadSectors, o.MinimumBytes = 3<<20, 33554432
+		}), "Memory-bound: DRAM allows 21.0 µs at best",
+			"DRAM moves 3.00× the least: data leaves L2 before it is used again. Order CTAs so that neighbours share it"},
+		{"tensor", shaped(func(o *Observation) {
+			o.Counts.FLOPs[FLOPTensor], o.Counts.Cache.DRAMReadSectors = 17179869184, 1310720
+		}), "Compute-bound: the tensor cores allow 28.7 µs at best", "DRAM needs 8.74 µs, 30% of the 28.7 µs: bytes are not the limit"},
+		{"left of the ridge", shaped(func(o *Observation) { // 150 FLOP/B: mma.sync's reach is 130 FLOP/B, the ridge 206
+			o.Counts.FLOPs[FLOPTensor], o.Counts.Cache.DRAMReadSectors = 150*32*(1<<20), 1<<20
+		}), "Balanced: tensor and DRAM", "Both tensor (8.42 µs) and DRAM (6.99 µs) must shrink before the time does"},
+		{"FP32", shaped(func(o *Observation) {
+			o.Counts.FLOPs[FLOPF32], o.Counts.Cache.DRAMReadSectors = 67e9, 1<<10
+		}), "Compute-bound: the FP32 roof allows 1.00 ms at best", "Arithmetic is the cost: for f16 or bf16 inputs the tensor roof is 14.8× higher (mma)"},
+		{"issue slots full of FMA", shaped(func(o *Observation) {
+			o.Counts.FLOPs[FLOPF32], o.Counts.WarpInstructions = 67e9, 132*4*1.98e6*1.5
+			o.Counts.Cache.DRAMReadSectors = 1 << 10
+		}), "Compute-bound: the FP32 roof allows 1.00 ms at best", "Arithmetic is the cost: for f16 or bf16 inputs the tensor roof is 14.8× higher (mma)"},
+		{"issue", shaped(func(o *Observation) {
+			o.Counts.WarpInstructions, o.Counts.Instructions = 132*4*1.98e6, [NumClasses]uint64{ClassInteger: 132 * 3 * 1.98e6}
+		}), "Issue-bound: the schedulers allow 1.00 ms at best",
+			"Instructions are the cost, 75% of them integer: more work an instruction, by wider loads and longer unrolled loops"},
+		{"divergence", shaped(func(o *Observation) {
+			o.Counts.WarpInstructions, o.Counts.Branches, o.Counts.DivergentBranches = 132*4*1.98e6, 1000, 400
+		}), "Issue-bound: the schedulers allow 1.00 ms at best", "40% of the branches part a warp, and both sides are issued: let whole warps decide alike"},
+		{"transcendentals", shaped(func(o *Observation) {
+			o.Counts.Instructions[ClassSFU] = 132 * 1.98e6
+		}), "Compute-bound: the special function units allow 2.00 ms at best", ""},
+		{"L2", shaped(func(o *Observation) {
+			o.Counts.Cache.L2Lookups, o.Counts.Cache.DRAMReadSectors, o.MinimumBytes = 132*2*1.98e6, 1<<16, 1<<21
+		}), "L2-bound: L2 allows 1.00 ms at best", "Each DRAM byte is read 7,980 times from L2: keep tiles in shared memory or registers"},
+		{"bank conflicts", shaped(func(o *Observation) {
+			o.Counts.SharedLoad = SharedAccess{Requests: 1e6, Wavefronts: 132 * 1.98e6, IdealWavefronts: 132 * 1.98e6 / 4}
+			o.Lines = []LineCounts{line("src/t.cu", 12, Access{}, o.Counts.SharedLoad)}
+		}), "Shared-memory-bound: shared memory allows 1.00 ms at best", "75% of 261 M shared wavefronts are bank conflicts, most at t.cu:12: pad or swizzle the rows"},
+		{"shared without conflicts", shaped(func(o *Observation) {
+			o.Counts.SharedLoad = SharedAccess{Requests: 1e6, Wavefronts: 132 * 1.98e6, IdealWavefronts: 132 * 1.98e6}
+			o.Counts.FLOPs[FLOPF32] = 132 * 1.98e6 * 64
+		}), "Shared-memory-bound: shared memory allows 1.00 ms at best",
+			"Each shared wavefront feeds 64 FLOP: larger tiles in registers use a loaded value more often"},
+		{"wasteful", shaped(func(o *Observation) {
+			o.Counts.GlobalLoad, o.Counts.Cache.DRAMReadSectors, o.Counts.Cache.DistinctRead = bad, 32e6, 4e6
+			o.Lines = []LineCounts{line("a/b.cu", 3, bad, SharedAccess{}), {PTXLine: 9, Global: Access{Requests: 1, Sectors: 1, IdealSectors: 4}}}
+		}), "Memory-bound, wasteful: 87% of the sectors are not needed", "28.0 M excessive sectors, 87% of all, most at b.cu:3: 32 sectors a request, ideal 4"},
+		{"waste that L1 hides", shaped(func(o *Observation) {
+			o.Counts.GlobalLoad, o.Counts.Cache.DRAMReadSectors, o.Counts.Cache.DistinctRead = bad, 4e6, 4e6
+			o.Counts.Cache.L1Lookups, o.Counts.Cache.L1Hits, o.Counts.Cache.L2Lookups = 32e6, 28e6, 4e6
+			o.Lines = []LineCounts{line("", 0, bad, SharedAccess{})}
+		}), "Memory-bound: DRAM allows 26.7 µs at best", "28.0 M excessive sectors, 88% of all, most at PTX line 7: 32 sectors a request, ideal 4"},
+		{"launch", shaped(func(o *Observation) { o.Counts.Cache.DRAMReadSectors, o.Counts.WarpInstructions = 1<<15, 1 }),
+			"Launch-bound: 2.00 of 2.24 µs", "The launch alone is 89% of the time: give one launch more work, or fuse it with its neighbours"},
+		{"small grid", shaped(func(o *Observation) {
+			o.Counts.Cache.DRAMReadSectors, o.Shape.Grid[0], o.Counts.WarpInstructions = 1<<20, 16, 1
+		}), "Memory-bound: DRAM allows 6.99 µs at best", "Grid too small: 16 CTAs leave 116 of 132 SMs idle. Split the work into more CTAs"},
+		{"tail", shaped(func(o *Observation) { o.Counts.FLOPs[FLOPTensor], o.Shape.Grid[0] = 1e12, 140 }),
+			"Compute-bound: the tensor cores allow 1.67 ms at best", "The busiest SM has 2 CTAs, the mean is 1.06: a grid near a multiple of 132 CTAs would end together"},
+		{"two bounds", shaped(func(o *Observation) {
+			o.Counts.Cache.DRAMReadSectors, o.Counts.Cache.L2Lookups = 1<<20, 7.1e-6*132*64*1.98e9/32
+		}), "Balanced: L2 and DRAM", "Both L2 (7.10 µs) and DRAM (6.99 µs) must shrink before the time does"},
+		{"spills", shaped(func(o *Observation) { o.Counts.Cache.DRAMReadSectors, o.SpillBytes = 1<<20, 48 }),
+			"Memory-bound: DRAM allows 6.99 µs at best", "Registers spill 48 B a thread to local memory: fewer values alive at once, or smaller tiles"},
+		{"does not fit", shaped(func(o *Observation) { o.Registers, o.Shape.CTA = 156, [3]uint32{512, 1, 1} }),
+			"Does not fit: not one CTA on an SM, limit: registers",
+			"One CTA needs 512 threads × 156 registers and 0 B of shared memory: more than an SM has. Use smaller CTAs"},
+	} {
+		l := Evaluate(c.o, h200(t))
+		if got := l.Verdict().Headline; got != c.verdict {
+			t.Errorf("%s: verdict\n got %s\nwant %s (%v)", c.name, got, c.verdict, l.Bounds)
+		}
+		if got := l.TopAdvice().Text; got != c.advice {
+			t.Errorf("%s: advice\n got %s\nwant %s", c.name, got, c.advice)
+		}
+		if a := l.Advise(); c.advice != "" && (len(a) == 0 || a[0].Text != c.advice || len(a[0].Tags) == 0) {
+			t.Errorf("%s: %v", c.name, a)
+		}
+		if v := l.Verdict(); v.Tag == "" || v.String() != v.Headline {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+	}
+}
+
+func TestMeasuredVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		bytes, flop float64
+		us          time.Duration
+		want        string
+	}{
+		{"memory", 33.6e6, 33.6e6, 10300, "Memory-bound: 68% of the DRAM roof"},
+		{"compute", 40e6, 67e9, 1500000, "Compute-bound: 67% of the FP32 roof"},
+		{"both", 3.6e9, 50e9, 1000000, "Balanced: 75% of DRAM, 75% of FP32"},
+		{"neither", 200e6, 1e9, 100000, "Latency-bound: 42% of DRAM, 15% of FP32"},
+		{"launch", 1e6, 1e6, 3100, "Launch-bound: 2.00 of 3.10 µs"},
+		{"L2", 40e6, 1e6, 5000, "Working set fits L2: faster than DRAM could deliver"},
+		{"nothing known", 0, 0, 5000, "Measured: 5.00 µs, no bytes or FLOPs known to compare with a roof"},
+	} {
+		o := copyLaunch(1 << 20)
+		o.Virtual, o.Counted, o.Counts = false, false, Counts{}
+		o.MinimumBytes, o.FormulaFLOPs, o.Samples = c.bytes, c.flop, []time.Duration{c.us * time.Nanosecond}
+		if got := Evaluate(o, h200(t)).Verdict(); got.Headline != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got.Headline, c.want)
+		}
+	}
+}
+
+func TestAggregate(t *testing.T) {
+	p := h200(t)
+	a, b := Evaluate(copyLaunch(1<<24), p), Evaluate(copyLaunch(1<<22), p)
+	small := Evaluate(shaped(func(o *Observation) { o.Counts.Cache.DRAMReadSectors, o.Counts.WarpInstructions = 1, 1 }), p)
+	total := Aggregate([]*Launch{a, b, small}, Figure{})
+	if !near(total.Duration.Low, a.Duration.Low+b.Duration.Low+small.Duration.Low) || total.Duration.Tag != Modelled || total.Duration.Source != "sum over 3 launches" {
+		t.Errorf("duration %+v", total.Duration)
+	}
+	if !near(total.DRAMBytes.Value, 8*(1<<24)+8*(1<<22)+32) || len(total.Groups) != 2 || total.Groups[0].Kernel != "probe/1_copy" || total.Groups[0].Launches != 2 {
+		t.Errorf("%+v", total)
+	}
+	if got := total.Verdict().Headline; got != "Memory-bound: 95% of the time" {
+		t.Errorf("verdict %q", got)
+	}
+	if got := Aggregate([]*Launch{a, b}, Figure{}).Verdict().Headline; got != "Memory-bound: all 2 launches" {
+		t.Errorf("verdict %q", got)
+	}
+	if got := Aggregate([]*Launch{a}, Figure{}).Verdict(); got != a.Verdict() {
+		t.Errorf("one launch: %v", got)
+	}
+	if got := Aggregate(nil, Figure{}).Verdict().Headline; got != "Nothing launched" {
+		t.Errorf("none: %q", got)
+	}
+	wall := Figure{Value: 4 * total.Duration.Value, Unit: "s", Tag: Measured}
+	if got := Aggregate([]*Launch{a, b, small}, wall).Verdict().Headline; got != "Starving: the GPU idles 75% of the step" {
+		t.Errorf("with gaps: %q", got)
+	}
+	lacking := *b
+	lacking.DRAMBytes, lacking.IdealBytes = Absent("B", "no counters"), Absent("B", "no formula")
+	if f := Aggregate([]*Launch{a, &lacking}, Figure{}).DRAMBytes; f.Known() || f.Why != "one launch lacks it: no formula" {
+		t.Errorf("a sum of part of the launches is shown as the whole: %+v", f)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	p := h200(t)
+	one := func(o Observation) []*Launch { return []*Launch{Evaluate(o, p)} }
+	for _, c := range []struct {
+		name  string
+		a, b  Observation
+		ratio string
+		want  string
+	}{
+		{"far apart", copyLaunch(1 << 25), copyLaunch(1 << 24), "1.94", Faster},
+		{"the other way", copyLaunch(1 << 24), copyLaunch(1 << 25), "0.516", Slower},
+		{"equal", copyLaunch(1 << 24), copyLaunch(1 << 24), "1.00", Same},
+		{"close", copyLaunch(1 << 24), copyLaunch(15 << 20), "1.06", Unclear},
+	} {
+		got, err := Compare("a", one(c.a), "b", one(c.b))
+		if err != nil || got.Verdict != c.want || Significant(got.Ratio) != c.ratio || got.Tag != Modelled {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+	}
+	measured := func(us ...int) []*Launch {
+		o := copyLaunch(1 << 24)
+		o.Virtual = false
+		for _, v := range us {
+			o.Samples = append(o.Samples, time.Duration(v)*time.Microsecond)
+		}
+		return one(o)
+	}
+	for _, c := range []struct {
+		name string
+		a, b []*Launch
+		want string
+	}{
+		{"faster", measured(40, 41, 42, 40, 41, 42), measured(30, 31, 30, 29, 30, 31), Faster},
+		{"slower", measured(30, 31, 30, 29, 30, 31), measured(40, 41, 42, 40, 41, 42), Slower},
+		{"same", measured(4000, 4001, 4002, 4001, 4000, 4002), measured(4001, 4000, 4002, 4002, 4001, 4000), Same},
+		{"noise", measured(30, 50, 40, 35, 45, 41), measured(45, 31, 42, 39, 36, 47), Unclear},
+		{"too few", measured(30, 31, 30, 30), measured(10, 11, 10, 10), Unclear},
+	} {
+		got, err := Compare("a", c.a, "b", c.b)
+		if err != nil || got.Verdict != c.want || !(got.Low <= got.Ratio && got.Ratio <= got.High) {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+	}
+	other := copyLaunch(1 << 24)
+	other.Device = "virtual:t4"
+	real := measured(30, 31)
+	real[0].Device = "virtual:h200"
+	for _, c := range []struct {
+		a, b []*Launch
+		want string
+	}{
+		{nil, one(copyLaunch(1 << 20)), `comparing "a" with "b": a launched nothing`},
+		{one(copyLaunch(1 << 20)), nil, `comparing "a" with "b": b launched nothing`},
+		{one(copyLaunch(1 << 20)), one(other), `comparing "a" on virtual:h200 with "b" on virtual:t4: run both on one device`},
+		{one(copyLaunch(1 << 20)), real, `comparing "a" (MODELLED) with "b" (MEASURED): a MODELLED time says nothing about a MEASURED one`},
+	} {
+		if _, err := Compare("a", c.a, "b", c.b); err == nil || err.Error() != c.want {
+			t.Errorf("got %v\nwant %s", err, c.want)
+		}
+	}
+}
+
+func TestSweep(t *testing.T) {
+	p := h200(t)
+	s := Sweep{Parameter: "batch", Item: ItemOf("batch")}
+	for i, n := range []uint64{1, 2, 4} {
+		s.Rows = append(s.Rows, SweepRow{Label: "x", Value: float64(int(1) << i), Launches: []*Launch{Evaluate(copyLaunch(n<<20), p)}})
+	}
+	s.Rows = append(s.Rows, SweepRow{Label: "8", Value: 8, Failed: "out of memory"})
+	if s.Item != "token" || s.Best() != 2 {
+		t.Errorf("best %d by %q, want the last that ran", s.Best(), s.Item)
+	}
+	s.Item = ""
+	if s.Best() != 0 {
+		t.Errorf("by time %d, want the first", s.Best())
+	}
+	if _, ok := s.Cost(&s.Rows[3]); ok {
+		t.Error("a failed row has a cost")
+	}
+	if (&Sweep{Rows: s.Rows[3:]}).Best() != -1 {
+		t.Error("best of failures")
+	}
+}
