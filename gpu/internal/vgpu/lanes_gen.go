@@ -441,8 +441,10 @@ var laneRows = []row{
 	{patterns: []string{"cvt{.u64.u32,.s64.u32}"}, dst: "u64", src: []string{"u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU64U32},
 	{patterns: []string{"cvt{.s64.s32,.u64.s32}"}, dst: "s64", src: []string{"s32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtS64S32},
 	{patterns: []string{"cvt{.u32.u64,.s32.u64,.u32.s64,.s32.s64}"}, dst: "u32", src: []string{"u64"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU32U64},
-	{patterns: []string{"cvt{.u16.u32,.s16.u32,.u16.s32,.s16.s32}"}, dst: "u32", src: []string{"u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU16U32},
-	{patterns: []string{"cvt{.u16.u64,.s16.u64,.u16.s64,.s16.s64}"}, dst: "u32", src: []string{"u64"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU16U64},
+	{patterns: []string{"cvt{.u16.u32,.u16.s32}"}, dst: "u32", src: []string{"u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU16U32},
+	{patterns: []string{"cvt{.s16.u32,.s16.s32}"}, dst: "u32", src: []string{"u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtS16U32},
+	{patterns: []string{"cvt{.u16.u64,.u16.s64}"}, dst: "u32", src: []string{"u64"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU16U64},
+	{patterns: []string{"cvt{.s16.u64,.s16.s64}"}, dst: "u32", src: []string{"u64"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtS16U64},
 	{patterns: []string{"cvt{.u32.u16,.s32.u16}"}, dst: "u32", src: []string{"u16"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU32U16},
 	{patterns: []string{"cvt{.s32.s16,.u32.s16}"}, dst: "s32", src: []string{"s16"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtS32S16},
 	{patterns: []string{"cvt{.u64.u16,.s64.u16}"}, dst: "u64", src: []string{"u16"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtU64U16},
@@ -5848,23 +5850,45 @@ func laneCvtU32U64(w *warp, in *inst) {
 
 // laneCvtU16U32 is cvt.u16.u32 (PTX ISA 9.7.9.21): for each lane, with sources x,
 //
-//	d[i] = x
+//	d[i] = x & 0xffff
 func laneCvtU16U32(w *warp, in *inst) {
 	d, a := w.u32(in.d), w.u32(in.a)
 	for i := range d {
 		x := a[i]
-		d[i] = x
+		d[i] = x & 0xffff
+	}
+}
+
+// laneCvtS16U32 is cvt.s16.u32 (PTX ISA 9.7.9.21): for each lane, with sources x,
+//
+//	d[i] = uint32(int32(int16(x)))
+func laneCvtS16U32(w *warp, in *inst) {
+	d, a := w.u32(in.d), w.u32(in.a)
+	for i := range d {
+		x := a[i]
+		d[i] = uint32(int32(int16(x)))
 	}
 }
 
 // laneCvtU16U64 is cvt.u16.u64 (PTX ISA 9.7.9.21): for each lane, with sources x,
 //
-//	d[i] = uint32(x)
+//	d[i] = uint32(x & 0xffff)
 func laneCvtU16U64(w *warp, in *inst) {
 	d, a := w.u32(in.d), w.u64(in.a)
 	for i := range d {
 		x := a[i]
-		d[i] = uint32(x)
+		d[i] = uint32(x & 0xffff)
+	}
+}
+
+// laneCvtS16U64 is cvt.s16.u64 (PTX ISA 9.7.9.21): for each lane, with sources x,
+//
+//	d[i] = uint32(int32(int16(x)))
+func laneCvtS16U64(w *warp, in *inst) {
+	d, a := w.u32(in.d), w.u64(in.a)
+	for i := range d {
+		x := a[i]
+		d[i] = uint32(int32(int16(x)))
 	}
 }
 

@@ -207,14 +207,13 @@ func (c *conversion) storeFloat(s, e float64) uint64 {
 	}
 	switch c.dst {
 	case "f64":
-		if c.sat {
-			s = float64(min(max(s, 0), 1))
-			if s != s {
-				s = 0
-			}
-		}
 		if e != 0 && mode != toNearest {
 			s = nudge64(s, e, mode)
+		}
+		if c.sat {
+			if s = min(max(s, 0), 1); s != s {
+				s = 0
+			}
 		}
 		return math.Float64bits(s)
 	case "f32":

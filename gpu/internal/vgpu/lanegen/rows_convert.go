@@ -8,8 +8,11 @@ func convertRows() {
 	row("{.u64.u32,.s64.u32}", "u64", "u32", "uint64(x)")
 	row("{.s64.s32,.u64.s32}", "s64", "s32", "int64(x)")
 	row("{.u32.u64,.s32.u64,.u32.s64,.s32.s64}", "u32", "u64", "uint32(x)")
-	row("{.u16.u32,.s16.u32,.u16.s32,.s16.s32}", "u32", "u32", "x")
-	row("{.u16.u64,.s16.u64,.u16.s64,.s16.s64}", "u32", "u64", "uint32(x)")
+	// A 16-bit result may go to a wider register, which it then fills by its sign.
+	row("{.u16.u32,.u16.s32}", "u32", "u32", "x & 0xffff")
+	row("{.s16.u32,.s16.s32}", "u32", "u32", "uint32(int32(int16(x)))")
+	row("{.u16.u64,.u16.s64}", "u32", "u64", "uint32(x & 0xffff)")
+	row("{.s16.u64,.s16.s64}", "u32", "u64", "uint32(int32(int16(x)))")
 	row("{.u32.u16,.s32.u16}", "u32", "u16", "uint32(x)")
 	row("{.s32.s16,.u32.s16}", "s32", "s16", "int32(x)")
 	row("{.u64.u16,.s64.u16}", "u64", "u16", "uint64(x)")
