@@ -21,8 +21,7 @@ func open(t *testing.T, name string) *gpu.Device {
 }
 
 // TestEveryCase runs every case of every kernel, as PTX for sm_80 on an H200 and for sm_75 on a T4: results against the
-// float64 reference in outputs filled with NaN, counters against the closed forms; on an L4 what depends on its SMs and
-// shared memory.
+// float64 reference in outputs filled with NaN, counters against the closed forms; on an L4 what depends on its SMs.
 func TestEveryCase(t *testing.T) {
 	for _, name := range []string{"virtual:h200", "virtual:t4", "virtual:l4"} {
 		dev := open(t, name)

@@ -49,16 +49,19 @@ var gemms = []*Kernel{
 	}),
 	pipelined(gemm("gemm/4_cp_async", "gemm_cp_async_128x128", 128, gpu.Dim(128), func(d dims) counters {
 		m, n, k := d.f("M"), d.f("N"), d.f("K")
-		bm, bn := pipelineTile(d)
-		mt, nt, steps := ceil(m, bm), ceil(n, bn), ceil(k, 64)
-		ctaSteps, wm, wn := mt*nt*steps, float64(bm)/2, float64(bn)/2 // warps stand 2 × 2
-		if bm == 16 {
-			wm, wn = 16, float64(bn)/4 // or 1 × 4
-		}
-		c := counters{flopsF32: 0, flopsTensor: 2 * 64 * float64(bm*bn) * ctaSteps, barriers: 4 * ctaSteps,
+		tile := pipelineTile(d)
+		mt, nt, steps := ceil(m, tile.bm), ceil(n, tile.bn), ceil(k, 64)
+		ctas, ctaSteps := mt*nt, mt*nt*steps
+		parts := 4 / tile.slices // warps that divide the tile of Y; four times 16 columns a step go round the slices
+		fragments := float64((tile.slices - 1) * tile.bm / 16 * tile.bn / 8)
+		c := counters{flopsTensor: 2 * 64 * float64(tile.bm*tile.bn) * ctaSteps, barriers: 4 * ctaSteps,
 			loadBytes: 2 * k * (m*nt + n*mt), conflicts: 0, storeBytes: 2 * m * n,
-			sharedLoads:  4 * 4 * (ceil(wm, 16) + ceil(wn, 16)) * ctaSteps, // four warps, four times 16 columns
-			sharedStores: float64(bm+bn) / 4 * ctaSteps}                    // a request is four rows of eight 16-byte pieces
+			flopsF32:     float64((tile.slices-1)*tile.bm*tile.bn) * ctas,
+			sharedLoads:  float64(4*parts*(tile.wm/16+tile.wn/16))*ctaSteps + fragments*ctas,
+			sharedStores: float64(tile.bm+tile.bn)/4*ctaSteps + fragments*ctas} // a copy is four rows of eight 16-byte pieces
+		if tile.slices > 1 {
+			c[barriers] += 2 * 4 * ctas
+		}
 		if d["K"]%8 == 0 {
 			c[loadRequests] = steps * (ceil(m, 4)*nt + ceil(n, 4)*mt)
 		}
@@ -72,29 +75,31 @@ var gemms = []*Kernel{
 	})),
 }
 
-// pipelineTile is the tile of Y that a CTA of gemm/4_cp_async makes: the largest that M fills and that gives CTAs to two
-// fifths of the SMs at least; a large tile reads less, but few of them leave SMs idle.
-func pipelineTile(d dims) (bm, bn int) {
+// tile is how a CTA of four warps of gemm/4_cp_async divides its bm × bn of Y: parts of wm × wn, each by so many slices of K,
+// with so many buffers.
+type tile struct{ bm, bn, wm, wn, slices, stages int }
+
+// pipelineTile is the largest tile that M fills and that gives CTAs to two fifths of the SMs at least: a large one reads
+// less, but few of them leave SMs idle.
+func pipelineTile(d dims) tile {
 	switch {
 	case d["M"] <= 16:
-		return 16, 32
-	case d["M"] <= 64 || 5*over(d["M"], 128)*over(d["N"], 128) < 2*d[multiprocessors]:
-		return 64, 64
+		return tile{16, 32, 16, 32, 4, 5}
+	case d["M"] <= 64:
+		return tile{64, 64, 64, 64, 4, 5}
+	case 5*over(d["M"], 128)*over(d["N"], 128) < 2*d[multiprocessors]:
+		return tile{128, 64, 64, 64, 2, 3}
 	}
-	return 128, 128
+	return tile{128, 128, 64, 64, 1, 3}
 }
 
-// pipelined gives a step the geometry of gemm/4_cp_async: five buffers of tiles 64 deep where the device has the shared
-// memory, else three.
+// pipelined gives a step the geometry of gemm/4_cp_async.
 func pipelined(k *Kernel) *Kernel {
 	k.cases = append(k.cases, trial{dims: dims{"M": 129, "N": 3450, "K": 72}}) // enough tiles for the largest
-	k.choose = func(d dims, dev *gpu.Device) (string, gpu.Config) {
-		bm, bn := pipelineTile(d)
-		function, shared := fmt.Sprintf("gemm_cp_async_%dx%d", bm, bn), 5*(bm+bn)*64*2
-		if shared > dev.Profile().Limits().SharedPerCTAOptin {
-			function, shared = function+"_small", 3*(bm+bn)*64*2
-		}
-		return function, gpu.Config{Grid: gpu.Dim(over(d["M"], bm), over(d["N"], bn)), CTA: gpu.Dim(128), Shared: shared}
+	k.choose = func(d dims) (string, gpu.Config) {
+		t := pipelineTile(d)
+		return fmt.Sprintf("gemm_cp_async_%dx%d", t.bm, t.bn),
+			gpu.Config{Grid: gpu.Dim(over(d["M"], t.bm), over(d["N"], t.bn)), CTA: gpu.Dim(128), Shared: t.stages * (t.bm + t.bn) * 64 * 2}
 	}
 	return k
 }

@@ -17,8 +17,8 @@ type Kernel struct {
 	pass     []string // extents and scalars that follow the tensors in the entry's parameters
 	wide     bool     // pass holds 64-bit parameters; otherwise they are C's int
 	config   func(d dims) gpu.Config
-	// choose replaces function and config where they depend on the extents and the device.
-	choose    func(d dims, dev *gpu.Device) (function string, config gpu.Config)
+	// choose replaces function and config where both depend on the extents and the device's SMs.
+	choose    func(d dims) (function string, config gpu.Config)
 	bytes     formula // least DRAM traffic: every input once, every output once
 	flops     formula // the work of the operation, however a step does it
 	reference func(d dims, in map[string][]float64) (want, scale []float64)
@@ -72,7 +72,7 @@ func (k *Kernel) Function() string { return k.function }
 // entry is the function and the geometry of a call.
 func (k *Kernel) entry(c *call) (string, gpu.Config) {
 	if k.choose != nil {
-		return k.choose(c.dims, c.dev)
+		return k.choose(c.dims)
 	}
 	return k.function, k.config(c.dims)
 }

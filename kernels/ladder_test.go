@@ -65,6 +65,7 @@ func TestHeaders(t *testing.T) {
 		near("4_cp_async: half of 3_mma's loads", ratio(async.GlobalLoad.Bytes, mma.GlobalLoad.Bytes), 0.5)
 		near("4_cp_async: the same tensor FLOPs", ratio(async.FLOPs[perf.FLOPTensor], mma.FLOPs[perf.FLOPTensor]), 1)
 		near("4_cp_async: a barrier a step and warp", float64(async.Barriers), 4*(m/128)*(n/128)*(k/64))
+		near("4_cp_async: 8 ldmatrix for 32 mma", ratio(async.SharedLoad.Requests, async.FLOPs[perf.FLOPTensor]/(2*16*8*16)), 0.25)
 		near("no bank conflicts", conflicts(tile)+conflicts(mma)+conflicts(async), 0)
 	})
 	t.Run("softmax", func(t *testing.T) {

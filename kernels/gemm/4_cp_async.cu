@@ -3,15 +3,16 @@
 // targets: sm_80
 // Predecessor: 3_mma waits for each tile before it multiplies, so every one of its K/64 steps costs a trip to memory, and its
 //   64 x 64 tiles read X and W so often that L2 is busy for longer than the tensor cores.
-// Idea: cp.async copies from global to shared memory without registers and without waiting; four or two tiles are under
-//   way while one is multiplied (STAGES - 1 of them, in a ring of STAGES buffers, one barrier a step). The tile of Y grows
-//   with M: 16 x 32 while decode reads W for few rows, 64 x 64, then 128 x 128 with warps of 64 x 64 where that many tiles
-//   keep the SMs busy. Rows of 64 halves fill
-//   all banks; piece p of row r lies at p ^ (r % 8), which frees ldmatrix from conflicts without padding.
-// Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 3_mma's for large M;
-//   one barrier a step in place of two; no bank conflicts.
-// A profiler should show: stalls on memory once in K/256 steps in place of K/64 (K/128 with 3 stages); tensor pipe 60 % and
-//   more for large M; DRAM near its roof for M = 1.
+// Idea: cp.async copies from global to shared memory without registers and without waiting; while one tile is multiplied the
+//   next STAGES - 1 are under way, in a ring of STAGES buffers with one barrier a step. The tile of Y is 16 x 32 while decode
+//   reads W for few rows, then 64 x 64, 128 x 64, and 128 x 128 where that many keep the SMs busy. A warp's part is as square
+//   as can be (up to 64 x 64), so that shared memory is read once an mma; warps that a small tile leaves over take turns on
+//   the columns and add up at the end (SLICES). Rows of 64 halves fill all banks; piece p of row r lies at p ^ (r % 8), which
+//   frees ldmatrix from conflicts without padding.
+// Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 3_mma's with the largest
+//   tile, and then 8 ldmatrix for 32 mma; one barrier a step in place of two; no bank conflicts; BM*BN FP32 adds a slice
+//   beyond the first, once a CTA.
+// A profiler should show: few stalls on memory; tensor pipe 60 % and more for large M; DRAM near its roof for M = 1.
 //
 // The Go loop: 3_mma's; the copy of step t + STAGES - 1 is begun before step t is multiplied.
 // cp.async: PTX ISA 9.7.9.25; it fills with zeros what a size below 16 leaves out.
@@ -25,10 +26,13 @@ static __device__ __forceinline__ void copy16(unsigned shared, const void *globa
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(inside ? 16 : 0) : "memory");
 }
 
-// Multiplier is a CTA's work: BM x BN of Y by WARPS_M x WARPS_N warps, with STAGES buffers.
-template <int BM, int BN, int WARPS_M, int WARPS_N, int STAGES>
+// ring holds the buffers, and at the end the sums of the slices.
+extern __shared__ __align__(128) unsigned char ring[];
+
+// Multiplier is a CTA's work: BM x BN of Y by WARPS_M x WARPS_N x SLICES warps, with STAGES buffers.
+template <int BM, int BN, int WARPS_M, int WARPS_N, int SLICES, int STAGES>
 struct Multiplier {
-  static constexpr int THREADS = 32 * WARPS_M * WARPS_N, WM = BM / WARPS_M, WN = BN / WARPS_N;
+  static constexpr int PARTS = WARPS_M * WARPS_N, THREADS = 32 * PARTS * SLICES, WM = BM / WARPS_M, WN = BN / WARPS_N;
   static constexpr int BYTES = (BM + BN) * BK * 2;  // of a buffer
 
   const __half *w, *x;
@@ -70,8 +74,8 @@ struct Multiplier {
   }
 
   __device__ __forceinline__ void run(__half *y) const {
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int wm = warp / WARPS_N * WM, wn = warp % WARPS_N * WN;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = warp % PARTS, slice = warp / PARTS;
+    int wm = part / WARPS_N * WM, wn = part % WARPS_N * WN;
     int steps = (k + BK - 1) / BK;
     float acc[WM / 16][WN / 8][4] = {};
 #pragma unroll 1
@@ -87,16 +91,14 @@ struct Multiplier {
       if (t + STAGES - 1 < steps) copy(writing, (t + STAGES - 1) * BK);
       asm volatile("cp.async.commit_group;" ::: "memory");
 #pragma unroll
-      for (int kk = 0; kk < BK / 16; kk++) {
-        unsigned a[WM / 16][4], b[(WN + 15) / 16][4];
+      for (int turn = 0; turn < BK / 16 / SLICES; turn++) {
+        int kk = turn * SLICES + slice;
+        unsigned a[WM / 16][4], b[WN / 16][4];
 #pragma unroll
         for (int i = 0; i < WM / 16; i++) ldmatrix_x4(a[i], at(reading, wm + i * 16 + lane % 16, kk * 2 + lane / 16));
 #pragma unroll
-        for (int j = 0; j < (WN + 15) / 16; j++) {
-          // A warp of 8 columns loads its tile twice: the second pair of registers stays unused.
-          int r = wn + (WN < 16 ? 0 : j * 16 + lane / 16 * 8) + lane % 8;
-          ldmatrix_x4(b[j], at(reading, BM + r, kk * 2 + lane / 8 % 2));
-        }
+        for (int j = 0; j < WN / 16; j++)
+          ldmatrix_x4(b[j], at(reading, BM + wn + j * 16 + lane / 16 * 8 + lane % 8, kk * 2 + lane / 8 % 2));
 #pragma unroll
         for (int i = 0; i < WM / 16; i++)
 #pragma unroll
@@ -105,25 +107,54 @@ struct Multiplier {
       reading = reading + 1 == STAGES ? 0 : reading + 1;
       writing = writing + 1 == STAGES ? 0 : writing + 1;
     }
+    if (SLICES > 1) {
+      __syncthreads();  // the last tile has been read
+      add_slices(acc, part, slice, lane);
+      if (slice > 0) return;
+    }
 #pragma unroll
     for (int i = 0; i < WM / 16; i++)
 #pragma unroll
       for (int j = 0; j < WN / 8; j++) store_fragment(y, m, n, m0 + wm + i * 16, n0 + wn + j * 8, acc[i][j]);
   }
+
+  // add_slices adds the accumulators of slices 1 and up to those of slice 0, through the ring.
+  __device__ __forceinline__ void add_slices(float (&acc)[WM / 16][WN / 8][4], int part, int slice, int lane) const {
+    constexpr int FRAGMENTS = WM / 16 * (WN / 8);
+    float4 *sums = reinterpret_cast<float4 *>(ring);
+#pragma unroll
+    for (int f = 0; f < FRAGMENTS; f++) {
+      float(&c)[4] = acc[f / (WN / 8)][f % (WN / 8)];
+      if (slice > 0) sums[(((slice - 1) * PARTS + part) * FRAGMENTS + f) * 32 + lane] = make_float4(c[0], c[1], c[2], c[3]);
+    }
+    __syncthreads();
+    if (slice > 0) return;
+#pragma unroll 1
+    for (int other = 0; other < SLICES - 1; other++) {
+#pragma unroll
+      for (int f = 0; f < FRAGMENTS; f++) {
+        float(&c)[4] = acc[f / (WN / 8)][f % (WN / 8)];
+        float4 v = sums[((other * PARTS + part) * FRAGMENTS + f) * 32 + lane];
+        c[0] += v.x;
+        c[1] += v.y;
+        c[2] += v.z;
+        c[3] += v.w;
+      }
+    }
+  }
 };
 
-extern __shared__ __align__(128) unsigned char ring[];
-
 // m runs fastest in the grid, so that CTAs side by side share W.
-#define GEMM(NAME, BM, BN, WARPS_M, WARPS_N, STAGES)                                                                        \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N)                                                      \
+#define GEMM(NAME, BM, BN, WARPS_M, WARPS_N, SLICES, STAGES)                                                                \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N * SLICES)                                             \
       NAME(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) {       \
-    Multiplier<BM, BN, WARPS_M, WARPS_N, STAGES>{w, x, m, n, k, int(blockIdx.x) * BM, int(blockIdx.y) * BN,                 \
-                                                 rows_start_on_16_bytes(w, x, k), shared_address(ring)}                     \
+    Multiplier<BM, BN, WARPS_M, WARPS_N, SLICES, STAGES>{w, x, m, n, k, int(blockIdx.x) * BM, int(blockIdx.y) * BN,         \
+                                                         rows_start_on_16_bytes(w, x, k), shared_address(ring)}             \
         .run(y);                                                                                                            \
   }
 
-GEMM(gemm_cp_async_16x32, 16, 32, 1, 4, 5)
-GEMM(gemm_cp_async_64x64, 64, 64, 2, 2, 5)
-GEMM(gemm_cp_async_128x128, 128, 128, 2, 2, 5)         // 160 KiB of shared memory: A100, H100, H200, B200
-GEMM(gemm_cp_async_128x128_small, 128, 128, 2, 2, 3)   // 96 KiB: the others
+// Shared memory: 30, 80, 72 and 96 KiB; every device since sm_80 has 99.
+GEMM(gemm_cp_async_16x32, 16, 32, 1, 1, 4, 5)
+GEMM(gemm_cp_async_64x64, 64, 64, 1, 1, 4, 5)
+GEMM(gemm_cp_async_128x64, 128, 64, 2, 1, 2, 3)
+GEMM(gemm_cp_async_128x128, 128, 128, 2, 2, 1, 3)
