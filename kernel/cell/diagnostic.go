@@ -111,6 +111,9 @@ func newError(kind string, ds []Diagnostic) *Error {
 	seen := map[string]bool{}
 	for _, d := range ds {
 		k := fmt.Sprint(d.Place.Cell, d.Place.Line, d.Message)
+		if kind == Syntax { // the scanner and the parser both complain
+			k = fmt.Sprint(d.Place.Cell, d.offset)
+		}
 		if !seen[k] {
 			seen[k] = true
 			kept = append(kept, d)
