@@ -284,7 +284,7 @@ func self(t *testing.T) string {
 	return exe
 }
 
-type testLog struct{ t *testing.T }
+type testLog struct{ t testing.TB }
 
 func (l testLog) Write(p []byte) (int, error) {
 	if utf8.Valid(p) {
@@ -323,7 +323,7 @@ func tempFiles(t *testing.T, dir string) []string {
 }
 
 // serveEcho runs an echo kernel within the test's process; prepare may change it before it accepts anybody.
-func serveEcho(t *testing.T, prepare ...func(*server)) (*server, wire.Connection) {
+func serveEcho(t testing.TB, prepare ...func(*server)) (*server, wire.Connection) {
 	t.Helper()
 	conn, err := client.NewConnection()
 	if err != nil {
