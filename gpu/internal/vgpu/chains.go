@@ -1,6 +1,8 @@
 package vgpu
 
 import (
+	"sort"
+
 	"memwall/gpu/internal/ptx"
 	"memwall/gpu/perf"
 )
@@ -32,6 +34,7 @@ func (p *program) findChains() {
 	for i := range p.f.Body {
 		registersOf(&p.f.Body[i], func(r int32) { users[r] = append(users[r], i) }, func(int32) {})
 	}
+	reach := map[int]bitset{}
 	next := make([][]int, len(loads)) // loads whose address needs the load's value
 	for k, at := range loads {
 		seen := map[int]bool{}
@@ -49,7 +52,7 @@ func (p *program) findChains() {
 			for _, u := range users[r] {
 				in := &p.f.Body[u]
 				if target, ok := index[u]; ok {
-					if !seen[target] && addressUses(in, r) {
+					if !seen[target] && addressUses(in, r) && p.follows(at, u, reach) {
 						seen[target] = true
 						next[k] = append(next[k], target)
 					}
@@ -62,6 +65,49 @@ func (p *program) findChains() {
 		}
 	}
 	p.rankChains(loads, next)
+}
+
+// follows reports whether instruction v can be executed after u; reach keeps what blocks lead to.
+func (p *program) follows(u, v int, reach map[int]bitset) bool {
+	from, to := p.blockOf(u), p.blockOf(v)
+	if from == to && v > u {
+		return true
+	}
+	seen, ok := reach[from]
+	if !ok {
+		seen = newBitset(len(p.blocks) + 1)
+		work := []int{from}
+		for len(work) > 0 {
+			b := work[len(work)-1]
+			work = work[:len(work)-1]
+			for _, n := range p.successors(b) {
+				if n < len(p.blocks) && !seen.has(n) {
+					seen.set(n)
+					work = append(work, n)
+				}
+			}
+		}
+		reach[from] = seen
+	}
+	return seen.has(to)
+}
+
+func (p *program) blockOf(instruction int) int {
+	return sort.Search(len(p.blocks), func(k int) bool { return int(p.blocks[k].to) > instruction })
+}
+
+// successors of a block; what lies behind an unconditional branch or exit is none.
+func (p *program) successors(b int) []int {
+	e := &p.blocks[b].end
+	switch {
+	case e.kind == endBranch && e.guard < 0:
+		return []int{int(e.target)}
+	case e.kind == endBranch:
+		return []int{int(e.target), int(e.next)}
+	case (e.kind == endExit || e.kind == endTrap) && e.guard < 0:
+		return nil
+	}
+	return []int{int(e.next)}
 }
 
 // addressUses reports whether the instruction's address is in the register.

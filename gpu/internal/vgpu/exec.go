@@ -47,7 +47,7 @@ func (w *warp) run() {
 	exit := int32(len(blocks))
 	for {
 		top := &w.stack[len(w.stack)-1]
-		for top.block == top.join {
+		for top.block == top.join && !top.waiting {
 			w.stack = w.stack[:len(w.stack)-1]
 			top = &w.stack[len(w.stack)-1]
 		}
