@@ -13,6 +13,14 @@ func printBuiltin(b *ssa.Builtin) string {
 	return "rt.PrintBuiltin"
 }
 
+// builtinOperand is an operand of print or println: of an interface they print the words.
+func builtinOperand(v ssa.Value, text string) string {
+	if isInterface(v.Type()) {
+		return "rt.Words(" + text + ")"
+	}
+	return "rt.Native(" + text + ")"
+}
+
 // builtin is the expression of a builtin's call; in is nil when a thunk makes the call.
 func (fn *function) builtin(b *ssa.Builtin, c *ssa.CallCommon, as []string, in *ssa.Call) string {
 	switch b.Name() {
@@ -51,7 +59,7 @@ func (fn *function) builtin(b *ssa.Builtin, c *ssa.CallCommon, as []string, in *
 			if k, ok := c.Args[i].(*ssa.Const); ok {
 				a = fn.typedConstant(k)
 			}
-			bs = append(bs, "rt.Native("+a+")")
+			bs = append(bs, builtinOperand(c.Args[i], a))
 		}
 		return printBuiltin(b) + "(" + strings.Join(bs, ", ") + ")"
 	case "recover":

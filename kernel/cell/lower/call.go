@@ -195,8 +195,8 @@ func (fn *function) builtinThunk(b *ssa.Builtin, c *ssa.CallCommon, as []string)
 	switch b.Name() {
 	case "print", "println":
 		var bs []string
-		for _, a := range as {
-			bs = append(bs, "rt.Native("+a+")")
+		for i, a := range as {
+			bs = append(bs, builtinOperand(c.Args[i], a))
 		}
 		return printBuiltin(b) + "(" + strings.Join(bs, ", ") + ")"
 	case "delete":

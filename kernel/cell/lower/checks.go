@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"go/constant"
 	"go/token"
 	"go/types"
 	"math"
@@ -84,6 +85,17 @@ func (fn *function) checkIndex(x, i ssa.Value, b *ssa.BasicBlock) {
 	switch {
 	case isArray && isConst && inRange(c, n), isArray && !isConst && typeFits(i.Type(), n):
 		return
+	case isConst && !inRange(c, math.MaxInt64):
+		length := itoa(n)
+		if !isArray {
+			length = fn.length(x)
+		}
+		if constant.Sign(c.Value) < 0 {
+			fn.line("rt.PanicIndex(%s, %s, %d)", fn.constantVariable(c), length, fn.at())
+		} else {
+			fn.line("rt.PanicIndex64(%s, %s, %d)", fn.w.constantVariable("uint64", c.Value.ExactString()), length, fn.at())
+		}
+		return
 	case isArray && isConst:
 		fn.line("rt.CheckIndex(%s, %d, %d)", fn.constantVariable(c), n, fn.at())
 		return
@@ -102,10 +114,6 @@ func (fn *function) checkIndex(x, i ssa.Value, b *ssa.BasicBlock) {
 		length = fn.length(x)
 	}
 	if isConst {
-		if !inRange(c, math.MaxInt64) {
-			fn.line("rt.CheckIndex(%s, %s, %d)", fn.constantVariable(c), length, fn.at())
-			return
-		}
 		fn.line("if %s <= %s { rt.PanicIndex(%s, %s, %d) }", length, itoa(c.Int64()), itoa(c.Int64()), length, fn.at())
 		return
 	}
@@ -135,9 +143,10 @@ func isInt(t types.Type) bool {
 	return !ok || n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "main"
 }
 
+// inRange reports whether an integer constant is at least 0 and less than n.
 func inRange(c *ssa.Const, n int64) bool {
-	k := c.Int64()
-	return k >= 0 && k < n
+	k, exact := constant.Int64Val(constant.ToInt(c.Value))
+	return exact && k >= 0 && k < n
 }
 
 // typeFits reports whether all values of an unsigned type are indexes of n elements.

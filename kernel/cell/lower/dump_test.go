@@ -1,9 +1,12 @@
 package lower_test
 
 import (
+	"errors"
 	"os"
 	"testing"
 	"time"
+
+	"memwall/kernel/cell/lower"
 )
 
 // TestFile lowers and runs the program in $MEMWALL_FILE: a tool for whoever works on the templates.
@@ -18,6 +21,10 @@ func TestFile(t *testing.T) {
 	}
 	s := newSession(t)
 	u, err := s.lower(name, string(src))
+	var r *lower.Refusal
+	if errors.As(err, &r) {
+		t.Fatal(s.fset.Position(r.Pos), r)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"memwall/kernel/cell/rt"
 )
 
 // Every cell-defined type is erased: what the interpreter sees of it is its underlying type, a struct's fields are F0, F1 …,
@@ -120,6 +122,7 @@ func (w *writer) eraseNamed(t *types.Named) string {
 		return o.Name()
 	}
 	if w.fromSource(o.Pkg()) {
+		w.nameLocal(t)
 		if w.recursive(t) {
 			return "interface{}"
 		}
@@ -136,6 +139,20 @@ func (w *writer) eraseNamed(t *types.Named) string {
 		w.l.interfaces[text] = true
 	}
 	return text
+}
+
+// nameLocal notes the type arguments of the function that a type is declared in.
+func (w *writer) nameLocal(t *types.Named) {
+	if w.fn == nil || t.Obj().Pkg().Scope().Lookup(t.Obj().Name()) == t.Obj() {
+		return
+	}
+	f := w.fn.f
+	for f.Parent() != nil {
+		f = f.Parent()
+	}
+	if s, p := f.Syntax(), t.Obj().Pos(); s != nil && s.Pos() <= p && p < s.End() && len(f.TypeArgs()) > 0 {
+		rt.DeclaredIn(t, f.TypeArgs())
+	}
 }
 
 // signature is the text of a function's parameters and results; names are those of the parameters, or nil.

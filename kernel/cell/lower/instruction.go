@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"math"
 	"strconv"
 	"strings"
 
@@ -358,10 +359,13 @@ func (fn *function) slice(in *ssa.Slice) {
 		switch c, ok := v.(*ssa.Const); {
 		case v == nil:
 			return ""
-		case ok && c.Int64() == 0:
+		case ok && inRange(c, 1):
 			return "0"
-		case ok:
+		case ok && inRange(c, math.MaxInt64):
 			return fn.constantVariable(c)
+		}
+		if hasInfo(v.Type(), types.IsUnsigned) && !typeFits(v.Type(), math.MaxInt64) {
+			fn.line("rt.CheckBound(uint64(%s))", fn.value(v))
 		}
 		return fn.int(v)
 	}

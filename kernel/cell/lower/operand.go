@@ -223,7 +223,7 @@ func (fn *function) index(x, i ssa.Value) string {
 	if !ok {
 		return strip(fn.value(i))
 	}
-	if n, isArray := arrayLen(x.Type()); isArray && !inRange(c, n) || c.Int64() < 0 {
+	if n, isArray := arrayLen(x.Type()); isArray && !inRange(c, n) || !inRange(c, math.MaxInt64) {
 		return fn.constantVariable(c)
 	}
 	return itoa(c.Int64())

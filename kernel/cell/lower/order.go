@@ -101,6 +101,62 @@ func (o *order) later(v ssa.Value, b *ssa.BasicBlock, i int) int {
 	return r
 }
 
+// crosses reports whether v, or what the block computes from it, is used in another block behind a call of the same statement
+// that may write what v reads.
+func (o *order) crosses(v ssa.Value, b *ssa.BasicBlock) bool {
+	if !leavesBlock(v, b, 0) {
+		return false
+	}
+	st := o.statement(readPos(v))
+	if st.from == 0 {
+		return false
+	}
+	for _, other := range b.Parent().Blocks {
+		if other == b || !b.Dominates(other) {
+			continue
+		}
+		for _, in := range other.Instrs {
+			c, ok := in.(*ssa.Call)
+			if !ok || c.Pos() < st.from || c.Pos() >= st.to {
+				continue
+			}
+			if _, builtin := c.Call.Value.(*ssa.Builtin); !builtin && o.touched(v, &c.Call) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leavesBlock reports whether a value or something computed from it is used in another block.
+func leavesBlock(v ssa.Value, b *ssa.BasicBlock, depth int) bool {
+	if depth > 20 || v.Referrers() == nil {
+		return true
+	}
+	for _, r := range *v.Referrers() {
+		if r.Block() != b {
+			return true
+		}
+		switch r := r.(type) {
+		case *ssa.Phi:
+			return true
+		case *ssa.BinOp, *ssa.Convert, *ssa.ChangeType, *ssa.MakeInterface:
+			if leavesBlock(r.(ssa.Value), b, depth+1) {
+				return true
+			}
+		case *ssa.UnOp:
+			if r.Op != token.MUL && leavesBlock(r, b, depth+1) {
+				return true
+			}
+		case *ssa.Store:
+			if _, ok := variableOf(r.Addr).(*ssa.Alloc); ok && r.Val == v {
+				return true // a part of a composite literal
+			}
+		}
+	}
+	return false
+}
+
 // readPos is where a read stands in the cell.
 func readPos(v ssa.Value) token.Pos {
 	for range 4 {

@@ -111,6 +111,9 @@ func (fn *function) planBlock(b *ssa.BasicBlock) {
 		call := -1 // the last call of the statement that may change what v reads
 		if readsMemory(v) {
 			call = fn.w.order.later(v, b, i)
+			if call < 0 && fn.w.order.crosses(v, b) {
+				fn.refuseOrder(v)
+			}
 		}
 		at, ok := fn.foldsInto(v, b, i, call, index)
 		if ok {
@@ -121,10 +124,14 @@ func (fn *function) planBlock(b *ssa.BasicBlock) {
 		case ok && at != call:
 			fn.moveChecks(v, b.Instrs[at])
 		default:
-			fn.w.refuseAt(readPos(v), "a variable that is read and changed by a call in one statement", "Go does not define which comes first",
-				"store the variable's value, or the call's result, in a variable of its own first")
+			fn.refuseOrder(v)
 		}
 	}
+}
+
+func (fn *function) refuseOrder(v ssa.Value) {
+	fn.w.refuseAt(readPos(v), "a variable that is read and changed by a call in one statement", "Go does not define which comes first",
+		"store the variable's value, or the call's result, in a variable of its own first")
 }
 
 // foldsInto reports whether v, instruction i of b, is evaluated in its one use, and the index of that. call is the last call of
@@ -138,12 +145,23 @@ func (fn *function) foldsInto(v ssa.Value, b *ssa.BasicBlock, i, call int, index
 	if !ok || !fn.foldable(v, use, call >= 0) || !takesExpression(use, v, call >= 0) {
 		return 0, false
 	}
-	if u, isLoad := v.(*ssa.UnOp); isLoad && u.Op == token.MUL {
-		if call < 0 && fn.impure(b, i, at) || call >= 0 && (at < call || fn.impure(b, call, at)) {
-			return 0, false
-		}
+	_, isLookup := v.(*ssa.Lookup)
+	if u, isLoad := v.(*ssa.UnOp); !isLookup && !(isLoad && u.Op == token.MUL) {
+		return at, true
 	}
-	return at, true
+	if call < 0 {
+		return at, !fn.impure(b, i, at)
+	}
+	if at >= call && !fn.impure(b, call, at) {
+		return at, true
+	}
+	// the use itself was to be folded into a later one: it must not take the read along so far
+	u, ok := use.(ssa.Value)
+	if !ok || !fn.plan.folded[u] || index[use] < call || fn.impure(b, call, index[use]) {
+		return 0, false
+	}
+	delete(fn.plan.folded, u)
+	return index[use], true
 }
 
 // usedEarly reports whether all uses of a read come before the effect of the call at an index, so that it need not move.

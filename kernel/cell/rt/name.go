@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Name is a type's name as reflection would print it.
@@ -66,6 +67,12 @@ func name(t types.Type, argument bool) string {
 	return t.String()
 }
 
+// around holds the type arguments of the function that a local type is declared in: they are a part of its name.
+var around sync.Map // *types.Named → []types.Type
+
+// DeclaredIn says that a type is local to a generic function with these type arguments.
+func DeclaredIn(t *types.Named, arguments []types.Type) { around.Store(t, arguments) }
+
 func namedName(t *types.Named, argument bool) string {
 	n := t.Obj().Name()
 	if p := t.Obj().Pkg(); p != nil {
@@ -75,12 +82,17 @@ func namedName(t *types.Named, argument bool) string {
 			n = p.Name() + "." + n
 		}
 	}
-	if t.TypeArgs().Len() == 0 {
-		return n
-	}
 	var as []string
 	for a := range t.TypeArgs().Types() {
 		as = append(as, name(a, true))
+	}
+	if around, ok := around.Load(t); ok {
+		for _, a := range around.([]types.Type) {
+			as = append(as, name(a, true))
+		}
+	}
+	if len(as) == 0 {
+		return n
 	}
 	return n + "[" + strings.Join(as, ",") + "]"
 }

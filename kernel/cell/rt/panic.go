@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
@@ -243,6 +245,13 @@ func CheckSlice(lo, hi, n, pos int) {
 func CheckSlice3(lo, hi, mx, n, pos int) {
 	if uint(mx) > uint(n) || uint(hi) > uint(mx) || uint(lo) > uint(hi) {
 		raise(caught(func() { _ = make([]struct{}, n)[lo:hi:mx] }), pos)
+	}
+}
+
+// CheckBound refuses unsigned bounds of a slice that do not fit in an int.
+func CheckBound(n uint64) {
+	if n > math.MaxInt64 {
+		refuse("the slice bound "+strconv.FormatUint(n, 10), "it does not fit in an int", wayRecover)
 	}
 }
 

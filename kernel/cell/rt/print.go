@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // top is a box that is an argument of a print function itself: a pointer to a struct prints as &{…} there.
@@ -356,42 +357,35 @@ func PrintlnBuiltin(a ...any) {
 	io.WriteString(stderr, strings.Join(s, " ")+"\n")
 }
 
-// builtinText is a value as the Go runtime prints it.
-func builtinText(x any) string {
-	switch v := reflect.ValueOf(x); {
-	case !v.IsValid():
-		return "nil"
-	case v.Kind() == reflect.String:
-		return v.String()
-	case v.CanFloat():
-		return runtimeFloat(v.Float())
-	case v.CanComplex():
-		return "(" + runtimeFloat(real(v.Complex())) + runtimeFloat(imag(v.Complex())) + "i)"
-	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Map, v.Kind() == reflect.Chan, v.Kind() == reflect.Func:
-		return "0x" + strconv.FormatUint(uint64(v.Pointer()), 16)
-	}
-	return fmt.Sprint(x)
+// InterfaceWords is what the builtins print of an interface: its two words.
+type InterfaceWords string
+
+// Words gives the words of an interface.
+func Words(x any) InterfaceWords {
+	w := *(*[2]uintptr)(unsafe.Pointer(&x))
+	return InterfaceWords(fmt.Sprintf("(%#x,%#x)", w[0], w[1]))
 }
 
-// runtimeFloat is a float64 as the Go runtime prints it: sign, seven digits, three digits of exponent.
-func runtimeFloat(f float64) string {
-	s := strconv.FormatFloat(f, 'e', 6, 64)
-	if f != f {
-		return "NaN"
+// builtinText is a value as the Go runtime prints it.
+func builtinText(x any) string {
+	v := reflect.ValueOf(x)
+	switch v.Kind() {
+	case reflect.Invalid:
+		return "0x0"
+	case reflect.String:
+		return v.String()
+	case reflect.Float32:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 32)
+	case reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	case reflect.Complex64:
+		return strconv.FormatComplex(v.Complex(), 'g', -1, 64)
+	case reflect.Complex128:
+		return strconv.FormatComplex(v.Complex(), 'g', -1, 128)
+	case reflect.Slice:
+		return fmt.Sprintf("[%d/%d]%#x", v.Len(), v.Cap(), v.Pointer())
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func:
+		return fmt.Sprintf("%#x", v.Pointer())
 	}
-	if f > 1.7976931348623157e308 {
-		return "+Inf"
-	}
-	if f < -1.7976931348623157e308 {
-		return "-Inf"
-	}
-	if s[0] != '-' {
-		s = "+" + s
-	}
-	m, e, _ := strings.Cut(s, "e")
-	digits := e[1:]
-	for len(digits) < 3 {
-		digits = "0" + digits
-	}
-	return m + "e" + e[:1] + digits
+	return fmt.Sprint(plain(v))
 }

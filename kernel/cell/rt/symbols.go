@@ -24,6 +24,7 @@ var symbols = map[string]reflect.Value{
 	"Unbox":        reflect.ValueOf(Unbox),
 	"Value":        reflect.ValueOf(Value),
 	// panics and checks
+	"CheckBound":   reflect.ValueOf(CheckBound),
 	"CheckIndex":   reflect.ValueOf(CheckIndex),
 	"CheckMake":    reflect.ValueOf(CheckMake),
 	"CheckSlice":   reflect.ValueOf(CheckSlice),
@@ -69,6 +70,7 @@ var symbols = map[string]reflect.Value{
 	"Overlaps":       reflect.ValueOf(Overlaps),
 	"PrintBuiltin":   reflect.ValueOf(PrintBuiltin),
 	"PrintlnBuiltin": reflect.ValueOf(PrintlnBuiltin),
+	"Words":          reflect.ValueOf(Words),
 	"RuneString":     reflect.ValueOf(RuneString),
 	"RunesString":    reflect.ValueOf(RunesString),
 	"SliceToArray":   reflect.ValueOf(SliceToArray),
