@@ -6,11 +6,6 @@ import (
 	"fmt"
 	"html"
 	"strings"
-
-	"github.com/alecthomas/chroma/v2"
-	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
-	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 )
 
 // policy lets a page show pictures that it holds itself and nothing else: no script of an output runs, nothing is loaded.
@@ -24,9 +19,9 @@ main{max-width:52rem;margin:0 auto;padding:1rem 1rem 4rem}
 pre{overflow-x:auto;margin:0;font:13px/1.45 ui-monospace,monospace}
 code{font:.9em ui-monospace,monospace}
 .code{position:relative;margin:1rem 0 .3rem}.code .chroma,.md .chroma{background:var(--soft);border:1px solid var(--line);border-radius:3px;padding:.5rem .7rem}
-.n{color:var(--dim);font:11px ui-monospace,monospace}
+.count{color:var(--dim);font:11px ui-monospace,monospace}
 .out{margin:.3rem 0 1rem;padding-left:.7rem}.out>*{margin:.3rem 0}
-.err{border-left:3px solid #d43;padding-left:.6rem}
+pre.err{border-left:3px solid #d43;padding-left:.6rem}
 .md table,.out>div>table{border-collapse:collapse}.md th,.md td{border-bottom:1px solid var(--line);padding:.2rem .6rem;text-align:left}
 .out th,.out td{padding:.2rem .4rem}.out thead th{border-bottom:1px solid var(--line)}.out tbody tr:nth-child(even){background:var(--soft)}
 img{max-width:100%}blockquote{margin-left:0;padding-left:1rem;border-left:3px solid var(--line)}
@@ -68,33 +63,6 @@ func (nb *Notebook) title() string {
 	return "notebook"
 }
 
-// codeStyle writes the classes of highlighted code for both schemes.
-func codeStyle(b *bytes.Buffer) error {
-	f := chromahtml.New(chromahtml.WithClasses(true))
-	if err := f.WriteCSS(b, transparent("github")); err != nil {
-		return err
-	}
-	b.WriteString("@media(prefers-color-scheme:dark){")
-	if err := f.WriteCSS(b, transparent("github-dark")); err != nil {
-		return err
-	}
-	b.WriteString("}\n")
-	return nil
-}
-
-// transparent is a style without its own background: the page has one.
-func transparent(name string) *chroma.Style {
-	builder := styles.Get(name).Builder()
-	entry := builder.Get(chroma.Background)
-	entry.Background = 0
-	builder.AddEntry(chroma.Background, entry)
-	style, err := builder.Build()
-	if err != nil {
-		return styles.Fallback
-	}
-	return style
-}
-
 func (c *Cell) html(b *bytes.Buffer, language string) error {
 	switch c.Type {
 	case Markdown:
@@ -108,7 +76,7 @@ func (c *Cell) html(b *bytes.Buffer, language string) error {
 	case Code:
 		b.WriteString("<section class=\"code\">")
 		if c.ExecutionCount > 0 {
-			fmt.Fprintf(b, "<span class=\"n\">[%d]</span>", c.ExecutionCount)
+			fmt.Fprintf(b, "<span class=\"count\">[%d]</span>", c.ExecutionCount)
 		}
 		b.WriteString(highlight(c.Source, languageOf(c.Source, language)) + "</section>\n")
 		if len(c.Outputs) == 0 {
@@ -121,36 +89,6 @@ func (c *Cell) html(b *bytes.Buffer, language string) error {
 		b.WriteString("</section>\n")
 	}
 	return nil
-}
-
-// languageOf looks at the magic in a cell's first line.
-func languageOf(source, language string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(source), "\n")
-	switch {
-	case strings.HasPrefix(first, "%%cuda"):
-		return "c++"
-	case strings.HasPrefix(first, "%%ptx"):
-		return "nasm"
-	}
-	return language
-}
-
-// highlight is source as HTML with classes; plain where the language is unknown.
-func highlight(source, language string) string {
-	source = strings.TrimRight(source, "\n")
-	lexer := lexers.Get(language)
-	if lexer == nil {
-		return "<pre class=\"chroma\">" + html.EscapeString(source) + "</pre>\n"
-	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, source)
-	if err != nil {
-		return "<pre class=\"chroma\">" + html.EscapeString(source) + "</pre>\n"
-	}
-	var b strings.Builder
-	if err := chromahtml.New(chromahtml.WithClasses(true)).Format(&b, styles.Fallback, tokens); err != nil {
-		return "<pre class=\"chroma\">" + html.EscapeString(source) + "</pre>\n"
-	}
-	return b.String() + "\n"
 }
 
 // html is the richest form of an output that a page can show.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -291,10 +293,10 @@ $$</div>
 <details><summary>answer</summary>
 <p>42</p>
 </details>
-<pre class="chroma"><code><span class="line"><span class="cl"><span class="nx">x</span><span class="w"> </span><span class="o">:=</span><span class="w"> </span><span class="mi">1</span></span></span></code></pre>
+<pre class="chroma"><code><span class="line"><span class="cl"><span class="n">x</span><span class="w"> </span><span class="o">:=</span><span class="w"> </span><span class="m">1</span></span></span></code></pre>
 <p><img src="data:image/png;base64,iVBORw==" alt="dot"></p>
 </section>
-<section class="code"><span class="n">[2]</span><pre class="chroma"><code><span class="line"><span class="cl"><span class="nx">fmt</span><span class="p">.</span><span class="nf">Println</span><span class="p">(</span><span class="s">&#34;&lt;hi&gt;&#34;</span><span class="p">)</span></span></span></code></pre>
+<section class="code"><span class="count">[2]</span><pre class="chroma"><code><span class="line"><span class="cl"><span class="n">fmt</span><span class="p">.</span><span class="nf">Println</span><span class="p">(</span><span class="s">&#34;&lt;hi&gt;&#34;</span><span class="p">)</span></span></span></code></pre>
 </section>
 <section class="out">
 <pre class="std">&lt;hi&gt; <span class="ab a1">red</span>
@@ -330,5 +332,26 @@ $$</div>
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != s {
 		t.Errorf("the file differs: %v", err)
+	}
+}
+
+// TestHighlight: no character of the source is lost or changed, whatever it is, and words get their classes.
+func TestHighlight(t *testing.T) {
+	for _, c := range []struct{ language, source, want string }{
+		{"go", "%time\nfor i := range 0x1F { f(`a\n`, 'x', \"\\\"\") } // c", `<span class="k">for</span>`},
+		{"go", "x := len(s) + 1.5e3", `<span class="nb">len</span>`},
+		{"cuda", "%%cuda\n__global__ void scale(float *x) { x[threadIdx.x] *= 2.0f; }", `<span class="nb">__global__</span>`},
+		{"bash", "go run . lab # start", `<span class="c1"># start</span>`},
+		{"go", "\"unterminated \u00b5 \x00 ` # $", "unterminated"},
+		{"brainf", "a < b", "a &lt; b"},
+	} {
+		got := highlight(c.source, c.language)
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s\nlacks %s", c.source, got, c.want)
+		}
+		text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(got, ""))
+		if strings.TrimRight(text, "\n") != c.source {
+			t.Errorf("%q became %q", c.source, text)
+		}
 	}
 }
