@@ -103,7 +103,7 @@ func TestMemoryWall(t *testing.T) {
 	for _, c := range []struct {
 		m, sample int
 		bound     string
-	}{{1, 8, perf.ResourceDRAM}, {64, 16, perf.ResourceDRAM}, {512, 64, perf.ResourceTensor}} {
+	}{{1, 8, perf.ResourceDRAM}, {64, 16, perf.ResourceDRAM}, {256, 32, perf.ResourceTensor}, {512, 64, perf.ResourceTensor}} {
 		y, x := dev.Zeros(gpu.F16, c.m, n), dev.Randn(gpu.F16, c.m, k)
 		var err error
 		r := gpu.Sample(c.sample, func() { err = Run("gemm", y, w, x) })

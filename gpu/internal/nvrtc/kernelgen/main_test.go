@@ -83,3 +83,59 @@ func TestGenerateReportsErrors(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// TestRunRestores starts from a folder whose PTX is missing or stale.
+func TestRunRestores(t *testing.T) {
+	if err := nvrtc.Available(); err != nil {
+		t.Log("not run: there is no NVRTC")
+		return
+	}
+	root := t.TempDir()
+	paths := []string{"include/tensor.cuh", "gemv/1_naive.cu", "gemv/2_warp.cu"}
+	for _, path := range paths {
+		text, err := os.ReadFile(filepath.Join(kernels, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, path), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stale := filepath.Join(root, "gemv", "1_naive.sm_80.ptx")
+	if err := os.WriteFile(stale, []byte("// stale\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(root); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"1_naive.sm_75.ptx", "1_naive.sm_80.ptx", "2_warp.sm_75.ptx", "2_warp.sm_80.ptx"} {
+		made, err := os.ReadFile(filepath.Join(root, "gemv", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shipped, err := os.ReadFile(filepath.Join(kernels, "gemv", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if compiler(string(made)) == compiler(string(shipped)) && string(made) != string(shipped) {
+			t.Errorf("%s is not what is shipped", name)
+		}
+	}
+	before, err := os.Stat(stale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run(root); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(stale); err != nil || !os.SameFile(before, after) {
+		t.Errorf("a current file was written again (%v)", err)
+	}
+	left, err := filepath.Glob(filepath.Join(root, "gemv", ".new-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
