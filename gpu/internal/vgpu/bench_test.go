@@ -29,7 +29,7 @@ func benchLaunch(b *testing.B, d *Device, f driver.Function, l driver.Launch) {
 	b.ReportMetric(float64(r.Counts.ThreadInstructions)*float64(b.N)/used/1e6, "Mti/cpu-s")
 }
 
-func benchModule(b *testing.B, path string) driver.Module {
+func benchModule(b testing.TB, path string) driver.Module {
 	text, err := os.ReadFile(filepath.Join("../../../kernels", path))
 	if err != nil {
 		b.Fatal(err)

@@ -303,6 +303,41 @@ func TestCaches(t *testing.T) {
 	}
 }
 
+// A warm launch finds what fits the L2 whole there, and of a stream that is larger than it nothing (the oldest lines leave
+// before they are read again).
+func TestWarmL2(t *testing.T) {
+	p := testProfile()
+	p.L2Bytes = 1 << 20
+	d := openTest(t, p)
+	f := fn(t, loadModule(t, d, accessKernelGrid), "k")
+	for _, c := range []struct{ bytes, misses uint64 }{{800 << 10, 0}, {4 << 20, 4 << 20 / 32}} {
+		a, err := d.Alloc(int64(c.bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := driver.Launch{Function: f, Grid: dim(uint32(c.bytes / 512)), CTA: dim(128), Args: pack(t, f, a), Wait: true, Count: true}
+		for i, want := range []uint64{c.bytes / 32, c.misses} {
+			l.Warm = i > 0
+			r, err := d.Launch(context.Background(), &l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Counts.Cache; got.DRAMReadSectors != want || got.DistinctRead != c.bytes/32 {
+				t.Errorf("%d B, launch %d: %+v, want %d sectors from DRAM", c.bytes, i, got, want)
+			}
+		}
+	}
+}
+
+// accessKernelGrid reads one u32 a thread of the grid.
+const accessKernelGrid = header + `.visible .entry k(.param .u64 p) {
+	.reg .b64 %a, %o; .reg .b32 %t, %c, %v;
+	ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mad.lo.u32 %t, %c, 128, %t;
+	mul.wide.u32 %o, %t, 4; add.s64 %a, %a, %o; ld.global.u32 %v, [%a];
+	ret;
+}
+`
+
 // Chains of loads: independent ones are one round, an index and what it points to are two, a list is as long as it is.
 func TestLoadRounds(t *testing.T) {
 	d := openTest(t, testProfile())

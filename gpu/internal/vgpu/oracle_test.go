@@ -221,6 +221,23 @@ func sticky(r *big.Float, isExact func(*big.Float) bool) *big.Float {
 	return wide.Add(wide, newBig().SetMantExp(big.NewFloat(1), wide.MantExp(nil)-410))
 }
 
+// countOracle is popc, clz and brev.
+func countOracle(op string, n uint, x *big.Int) (uint64, bool) {
+	switch op {
+	case "popc":
+		return uint64(bits.OnesCount64(x.Uint64())), true
+	case "clz":
+		return uint64(int(n) - x.BitLen()), true
+	case "brev":
+		r := new(big.Int)
+		for i := range int(n) {
+			r.SetBit(r, int(n)-1-i, x.Bit(i))
+		}
+		return r.Uint64(), true
+	}
+	return 0, false
+}
+
 // integerOracle computes an integer operation on n-bit values by big integers.
 func integerOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, bool) {
 	n := uint(8 * typeBytes(t))
@@ -306,16 +323,8 @@ func integerOracle(op string, mods []string, t string, a, b, c, e uint64) (uint6
 		r.Rsh(x, uint(min(b&0xffffffff, 64)))
 	case "mov":
 		r = x
-	case "popc":
-		return uint64(bits.OnesCount64(a & (1<<(n-1)<<1 - 1))), true
-	case "clz":
-		return uint64(int(n) - x.BitLen()), true
-	case "brev":
-		for i := range int(n) {
-			r.SetBit(r, int(n)-1-i, x.Bit(i))
-		}
 	default:
-		return 0, false
+		return countOracle(op, n, x)
 	}
 	if has("sat") {
 		low, high := new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), n-1)), new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), n-1), big.NewInt(1))
@@ -328,10 +337,22 @@ func integerOracle(op string, mods []string, t string, a, b, c, e uint64) (uint6
 	return wrap(r, width), true
 }
 
-// bitOracle computes the bit-field operations as the PTX ISA's pseudo-code does, bit by bit.
+// bitOracle computes the bit-field operations and small products as the PTX ISA's pseudo-code does.
 func bitOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, bool) {
+	if d, ok := fieldOracle(op, mods, t, a, b, c, e); ok {
+		return d, true
+	}
+	if d, ok := shiftOracle(op, mods, t, a, b, c); ok {
+		return d, true
+	}
+	return productOracle(op, mods, t, a, b, c)
+}
+
+func bitOf(x uint64, i int) uint64 { return x >> i & 1 }
+
+// fieldOracle is bfe, bfi and bfind, bit by bit.
+func fieldOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, bool) {
 	n := 8 * typeBytes(t)
-	bit := func(x uint64, i int) uint64 { return x >> i & 1 }
 	var d uint64
 	switch op {
 	case "bfe": // 9.7.1.19
@@ -339,12 +360,12 @@ func bitOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, b
 		pos, length := int(b&0xff), int(c&0xff)
 		var sbit uint64
 		if t[0] == 's' && length != 0 {
-			sbit = bit(a, min(pos+length-1, msb))
+			sbit = bitOf(a, min(pos+length-1, msb))
 		}
 		for i := 0; i <= msb; i++ {
 			v := sbit
 			if i < length && pos+i <= msb {
-				v = bit(a, pos+i)
+				v = bitOf(a, pos+i)
 			}
 			d |= v << i
 		}
@@ -353,16 +374,16 @@ func bitOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, b
 		pos, length := int(c&0xff), int(e&0xff)
 		d = b
 		for i := 0; i < length && pos+i <= n-1; i++ {
-			d = d&^(1<<(pos+i)) | bit(a, i)<<(pos+i)
+			d = d&^(1<<(pos+i)) | bitOf(a, i)<<(pos+i)
 		}
 		return d & (1<<(n-1)<<1 - 1), true
 	case "bfind": // 9.7.1.16
 		d = 0xffffffff
-		if t[0] == 's' && bit(a, n-1) == 1 {
+		if t[0] == 's' && bitOf(a, n-1) == 1 {
 			a = ^a
 		}
 		for i := n - 1; i >= 0; i-- {
-			if bit(a, i) == 1 {
+			if bitOf(a, i) == 1 {
 				d = uint64(i)
 				break
 			}
@@ -371,6 +392,14 @@ func bitOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, b
 			d = uint64(n-1) - d
 		}
 		return d, true
+	}
+	return 0, false
+}
+
+// shiftOracle is shf, prmt, szext and bmsk.
+func shiftOracle(op string, mods []string, t string, a, b, c uint64) (uint64, bool) {
+	var d uint64
+	switch op {
 	case "shf": // 9.7.8.7: the pair is {b, a}
 		amount := c & 0xffffffff
 		if mods[1] == "wrap" {
@@ -396,6 +425,43 @@ func bitOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, b
 			d |= uint64(v) << (8 * k)
 		}
 		return d, true
+	case "szext":
+		width := b & 0xffffffff
+		if mods[0] == "wrap" {
+			width &= 31
+		}
+		a &= 0xffffffff
+		if width >= 32 {
+			return a, true
+		}
+		for i := range 32 {
+			v := uint64(0)
+			if i < int(width) {
+				v = bitOf(a, i)
+			} else if t == "s32" && width > 0 {
+				v = bitOf(a, int(width)-1)
+			}
+			d |= v << i
+		}
+		return d, true
+	case "bmsk":
+		from, count := a&0xffffffff, b&0xffffffff
+		if mods[0] == "wrap" {
+			from, count = from&31, count&31
+		} else {
+			from, count = min(from, 32), min(count, 32)
+		}
+		for i := from; i < from+count && i < 32; i++ {
+			d |= 1 << i
+		}
+		return d, true
+	}
+	return 0, false
+}
+
+// productOracle is mul24, mad24, dp4a and dp2a.
+func productOracle(op string, mods []string, t string, a, b, c uint64) (uint64, bool) {
+	switch op {
 	case "mul24", "mad24":
 		x, y := int64(a&0xffffff), int64(b&0xffffff)
 		if t == "s32" {
@@ -434,36 +500,6 @@ func bitOracle(op string, mods []string, t string, a, b, c, e uint64) (uint64, b
 			sum += x * y
 		}
 		return uint64(uint32(sum)), true
-	case "szext":
-		width := b & 0xffffffff
-		if mods[0] == "wrap" {
-			width &= 31
-		}
-		a &= 0xffffffff
-		if width >= 32 {
-			return a, true
-		}
-		for i := range 32 {
-			v := uint64(0)
-			if i < int(width) {
-				v = bit(a, i)
-			} else if t == "s32" && width > 0 {
-				v = bit(a, int(width)-1)
-			}
-			d |= v << i
-		}
-		return d, true
-	case "bmsk":
-		from, count := a&0xffffffff, b&0xffffffff
-		if mods[0] == "wrap" {
-			from, count = from&31, count&31
-		} else {
-			from, count = min(from, 32), min(count, 32)
-		}
-		for i := from; i < from+count && i < 32; i++ {
-			d |= 1 << i
-		}
-		return d, true
 	}
 	return 0, false
 }
