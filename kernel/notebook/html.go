@@ -16,13 +16,13 @@ const pageStyle = `:root{color-scheme:light dark;--fg:#222;--bg:#fff;--soft:#f5f
 @media(prefers-color-scheme:dark){:root{--fg:#e6e6e6;--bg:#111;--soft:#1c1c1c;--line:#3a3a3a;--dim:#999}}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}
 main{max-width:52rem;margin:0 auto;padding:1rem 1rem 4rem}
-pre{overflow-x:auto;margin:0;font:13px/1.45 ui-monospace,monospace}
+pre{overflow-x:auto;margin:0;tab-size:4;font:13px/1.45 ui-monospace,monospace}
 code{font:.9em ui-monospace,monospace}
 .code{position:relative;margin:1rem 0 .3rem}.code .chroma,.md .chroma{background:var(--soft);border:1px solid var(--line);border-radius:3px;padding:.5rem .7rem}
 .count{color:var(--dim);font:11px ui-monospace,monospace}
 .out{margin:.3rem 0 1rem;padding-left:.7rem}.out>*{margin:.3rem 0}
 pre.err{border-left:3px solid #d43;padding-left:.6rem}
-.md table,.out>div>table{border-collapse:collapse}.md th,.md td{border-bottom:1px solid var(--line);padding:.2rem .6rem;text-align:left}
+.md table,.out table{border-collapse:collapse}.md th,.md td{border-bottom:1px solid var(--line);padding:.2rem .6rem;text-align:left}
 .out th,.out td{padding:.2rem .4rem}.out thead th{border-bottom:1px solid var(--line)}.out tbody tr:nth-child(even){background:var(--soft)}
 img{max-width:100%}blockquote{margin-left:0;padding-left:1rem;border-left:3px solid var(--line)}
 .math{font-family:ui-monospace,monospace}div.math{white-space:pre-wrap;margin:.7rem 0}
