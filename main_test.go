@@ -236,6 +236,24 @@ func TestArchitectureNamesFunctions(t *testing.T) {
 	}
 }
 
+// TestNotice: each module of go.mod stands in NOTICE.
+func TestNotice(t *testing.T) {
+	mod, err1 := os.ReadFile("go.mod")
+	notice, err2 := os.ReadFile("NOTICE")
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	required := regexp.MustCompile(`(?m)^\t(\S+) v`).FindAllStringSubmatch(string(mod), -1)
+	if len(required) == 0 {
+		t.Fatal("go.mod requires nothing: the pattern of this test no longer fits")
+	}
+	for _, m := range required {
+		if !strings.Contains(string(notice), m[1]+": ") {
+			t.Errorf("NOTICE lacks %s: add it with its licence", m[1])
+		}
+	}
+}
+
 func TestTopLevelIsFixed(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
