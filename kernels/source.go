@@ -23,7 +23,7 @@ func (k *Kernel) source() string {
 	return string(text)
 }
 
-var includeLine = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
+var includeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^#include "([^"]+)"`) })
 
 // header is the text of a shared header of include/, "" where there is none.
 func header(name string) string {
@@ -39,7 +39,7 @@ func header(name string) string {
 func (k *Kernel) sourceHash() string {
 	hash := sha256.New()
 	hash.Write([]byte(k.source()))
-	for _, m := range includeLine.FindAllStringSubmatch(k.source(), -1) {
+	for _, m := range includeLine().FindAllStringSubmatch(k.source(), -1) {
 		hash.Write([]byte("\x00" + header(m[1])))
 	}
 	return hex.EncodeToString(hash.Sum(nil))
@@ -50,7 +50,7 @@ func (k *Kernel) sourceHash() string {
 func (k *Kernel) expanded() string {
 	lines := strings.Split(k.source(), "\n")
 	for i, line := range lines {
-		if m := includeLine.FindStringSubmatch(line); m != nil && header(m[1]) != "" {
+		if m := includeLine().FindStringSubmatch(line); m != nil && header(m[1]) != "" {
 			lines[i] = fmt.Sprintf("#line 1 %q\n%s\n#line %d %q", m[1], strings.ReplaceAll(header(m[1]), "#pragma once", ""), i+2, k.file())
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -127,17 +126,17 @@ func records(data []byte, f func(attribute byte, value []byte)) error {
 }
 
 var (
-	propertiesOf = regexp.MustCompile(`Function properties for (\S+)`)
-	spillBytes   = regexp.MustCompile(`(\d+) bytes spill stores, (\d+) bytes spill loads`)
+	propertiesOf = lazy(`Function properties for (\S+)`)
+	spillBytes   = lazy(`(\d+) bytes spill stores, (\d+) bytes spill loads`)
 )
 
 // addSpills reads the assembler's verbose log: `Function properties for NAME`, then `… bytes spill stores, … bytes spill loads`.
 func addSpills(facts map[string]Facts, log string) {
 	name := ""
 	for _, line := range strings.Split(log, "\n") {
-		if m := propertiesOf.FindStringSubmatch(line); m != nil {
+		if m := propertiesOf().FindStringSubmatch(line); m != nil {
 			name = strings.Trim(m[1], "'")
-		} else if m := spillBytes.FindStringSubmatch(line); m != nil {
+		} else if m := spillBytes().FindStringSubmatch(line); m != nil {
 			if f, ok := facts[name]; ok {
 				stores, _ := strconv.Atoi(m[1]) // digits by the pattern
 				loads, _ := strconv.Atoi(m[2])

@@ -2,14 +2,13 @@ package nvrtc
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 var (
-	locDirective  = regexp.MustCompile(`^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:,\s*function_name\s+\S+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?\s*$`)
-	fileDirective = regexp.MustCompile(`^\s*\.file\s+(\d+)\s+"([^"]*)"`)
+	locDirective  = lazy(`^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:,\s*function_name\s+\S+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?\s*$`)
+	fileDirective = lazy(`^\s*\.file\s+(\d+)\s+"([^"]*)"`)
 )
 
 // ownLines makes the PTX's line information that of the user's source alone: .file names lose their folders (the compiler
@@ -20,7 +19,7 @@ func ownLines(ptx, name string) string {
 	lines := strings.Split(ptx, "\n")
 	own, headers := "", map[string]string{}
 	for _, line := range lines {
-		if m := fileDirective.FindStringSubmatch(line); m != nil {
+		if m := fileDirective().FindStringSubmatch(line); m != nil {
 			headers[m[1]] = path.Base(strings.ReplaceAll(m[2], `\\`, "/"))
 			if headers[m[1]] == path.Base(name) && own == "" {
 				own = m[1]
@@ -31,7 +30,7 @@ func ownLines(ptx, name string) string {
 		return ptx // no line information, or not ours
 	}
 	for i, line := range lines {
-		if m := locDirective.FindStringSubmatch(line); m != nil {
+		if m := locDirective().FindStringSubmatch(line); m != nil {
 			switch {
 			case m[1] == own:
 				lines[i] = "\t.loc\t" + own + " " + m[2] + " " + m[3]
@@ -40,7 +39,7 @@ func ownLines(ptx, name string) string {
 			case m[4] != "":
 				lines[i] = "" // a header inlined in a header: the instructions stay with the line before
 			}
-		} else if m := fileDirective.FindStringSubmatch(line); m != nil {
+		} else if m := fileDirective().FindStringSubmatch(line); m != nil {
 			file := headers[m[1]]
 			if m[1] == own {
 				file = name

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -111,11 +110,11 @@ func newCompileError(name string, r *reply, diagnostics []Diagnostic) *CompileEr
 
 var (
 	// "k.cu(7): error: …", "k.cu(6): warning #177-D: …", "k.cu(1): catastrophic error: …"
-	placed = regexp.MustCompile(`^(.+)\((\d+)\): (?:catastrophic |internal |command-line )?(error|warning|remark|note)( #[0-9A-Z-]+)?: (.*)$`)
+	placed = lazy(`^(.+)\((\d+)\): (?:catastrophic |internal |command-line )?(error|warning|remark|note)( #[0-9A-Z-]+)?: (.*)$`)
 	// "ptxas application ptx input, line 33; error   : …", "ptxas fatal   : …", "ptxas info    : …"
-	assembler = regexp.MustCompile(`^ptxas\s+(?:(?:application ptx input|.*?), line (\d+); )?(error|fatal|warning|info)\s*: (.*)$`)
-	bare      = regexp.MustCompile(`^(?:nvrtc: )?(?:catastrophic |internal |command-line )?(error|warning|fatal|remark)\s*: (.*)$`)
-	summary   = regexp.MustCompile(`^\d+ (?:catastrophic )?errors? detected in the compilation of `)
+	assembler = lazy(`^ptxas\s+(?:(?:application ptx input|.*?), line (\d+); )?(error|fatal|warning|info)\s*: (.*)$`)
+	bare      = lazy(`^(?:nvrtc: )?(?:catastrophic |internal |command-line )?(error|warning|fatal|remark)\s*: (.*)$`)
+	summary   = lazy(`^\d+ (?:catastrophic )?errors? detected in the compilation of `)
 )
 
 // parseLog reads the compiler's log. What it does not know as a message is kept with the message before it, so nothing is lost.
@@ -125,7 +124,7 @@ func parseLog(log, name, text string) []Diagnostic {
 	var all []Diagnostic
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
-		if m := placed.FindStringSubmatch(line); m != nil {
+		if m := placed().FindStringSubmatch(line); m != nil {
 			d := Diagnostic{Severity: m[3], File: baseName(m[1], name), Message: m[5]}
 			if d.Severity == "note" {
 				d.Severity = "remark"
@@ -136,7 +135,7 @@ func parseLog(log, name, text string) []Diagnostic {
 			d.Line, _ = strconv.Atoi(m[2]) // digits only; too many give the largest int, which no source has
 			i += takeExcerpt(&d, lines[i+1:], source, name)
 			all = append(all, d)
-		} else if m := assembler.FindStringSubmatch(line); m != nil {
+		} else if m := assembler().FindStringSubmatch(line); m != nil {
 			if m[1] == "" && m[2] == "fatal" && len(all) > 0 && all[len(all)-1].Severity == "error" {
 				continue // "Ptx assembly aborted due to errors"
 			}
@@ -149,13 +148,13 @@ func parseLog(log, name, text string) []Diagnostic {
 				d.File = name
 			}
 			all = append(all, d)
-		} else if m := bare.FindStringSubmatch(line); m != nil {
+		} else if m := bare().FindStringSubmatch(line); m != nil {
 			d := Diagnostic{Severity: m[1], File: name, Message: m[2]}
 			if d.Severity == "fatal" {
 				d.Severity = "error"
 			}
 			all = append(all, d)
-		} else if strings.TrimSpace(line) == "" || summary.MatchString(line) || strings.HasPrefix(line, "Remark: The warnings can be suppressed") ||
+		} else if strings.TrimSpace(line) == "" || summary().MatchString(line) || strings.HasPrefix(line, "Remark: The warnings can be suppressed") ||
 			line == "Compilation terminated." || strings.HasPrefix(line, "ptxas") || len(all) == 0 {
 			continue
 		} else {
@@ -207,7 +206,7 @@ func placeAssemblerErrors(ctx context.Context, install *installation, s Source, 
 	for i := range diagnostics {
 		d := &diagnostics[i]
 		for l := min(d.ptxLine, len(ptx)) - 1; d.ptxLine > 0 && l >= 0; l-- {
-			if m := locDirective.FindStringSubmatch(ptx[l]); m != nil {
+			if m := locDirective().FindStringSubmatch(ptx[l]); m != nil {
 				d.File = s.Name
 				d.Line, _ = strconv.Atoi(m[2]) // digits by the pattern
 				if d.Line >= 1 && d.Line <= len(source) {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -56,7 +57,7 @@ const (
 	maxSource      = 64 << 20
 )
 
-var archPattern = regexp.MustCompile(`^(sm|compute)_[0-9]{2,3}[af]?$`)
+var archPattern = lazy(`^(sm|compute)_[0-9]{2,3}[af]?$`)
 
 // Available is nil where CUDA C++ can be compiled, else an error that says how to get the compiler.
 func Available() error {
@@ -128,7 +129,7 @@ func checkSource(s *Source) error {
 	if len(s.Text) > maxSource {
 		return fmt.Errorf("nvrtc: %s: the source has %d MiB, more than the %d that are compiled", s.Name, len(s.Text)>>20, maxSource>>20)
 	}
-	if !archPattern.MatchString(s.Arch) {
+	if !archPattern().MatchString(s.Arch) {
 		return fmt.Errorf("nvrtc: %s: %q is no architecture; write \"sm_80\" for a cubin or \"compute_80\" for PTX", s.Name, s.Arch)
 	}
 	if s.Timeout == 0 {
@@ -169,3 +170,8 @@ func ptxCompilerVersion(ptx, fallback string) string {
 
 // errChild is wrapped by errors about the child process itself.
 var errChild = errors.New("the CUDA C++ compiler's process failed")
+
+// lazy compiles a pattern when it is first used: every process of memwall links this package, and few compile CUDA C++.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -127,23 +126,23 @@ func absoluteIncludes(options []string) (result []string, included bool) {
 }
 
 var (
-	quotedInclude = regexp.MustCompile(`(?m)#\s*include(?:_next)?\s*"([^"\n]+)"`)
-	angleInclude  = regexp.MustCompile(`(?m)#\s*include(?:_next)?\s*<([^>\n]+)>`)
-	anyInclude    = regexp.MustCompile(`(?m)#\s*(?:include|embed)(?:_next)?\s*[^"<\s]|#\s*embed|__has_include|__has_embed`)
+	quotedInclude = lazy(`(?m)#\s*include(?:_next)?\s*"([^"\n]+)"`)
+	angleInclude  = lazy(`(?m)#\s*include(?:_next)?\s*<([^>\n]+)>`)
+	anyInclude    = lazy(`(?m)#\s*(?:include|embed)(?:_next)?\s*[^"<\s]|#\s*embed|__has_include|__has_embed`)
 )
 
 // localIncludes reports whether the source includes files outside the given and the compiler's own headers, and in which folder to look
 // for them ("" where it needs none): as a compiler would, the current one.
 func localIncludes(text string, given map[string]string, headers []string) (local bool, folder string) {
-	if anyInclude.MatchString(text) { // the name comes from a macro, or is only asked for
+	if anyInclude().MatchString(text) { // the name comes from a macro, or is only asked for
 		local = true
 	}
-	for _, m := range angleInclude.FindAllStringSubmatch(text, -1) {
+	for _, m := range angleInclude().FindAllStringSubmatch(text, -1) {
 		if filepath.IsAbs(m[1]) || strings.HasPrefix(m[1], "/") || strings.Contains(m[1], "..") {
 			local = true
 		}
 	}
-	for _, m := range quotedInclude.FindAllStringSubmatch(text, -1) {
+	for _, m := range quotedInclude().FindAllStringSubmatch(text, -1) {
 		if _, ok := given[m[1]]; !ok && !withinHeaders(headers, m[1]) {
 			local = true
 			if here, err := os.Getwd(); err == nil {
