@@ -171,7 +171,7 @@ func Path(code, device string, rows []PathRow) Card {
 	for i, r := range rows {
 		if i == 12 {
 			p.raw("<tr>", leftCell, othersText(len(rows)-i), "</td><td></td><td></td><td></td></tr>")
-			table = append(table, []string{othersText(len(rows)-i), "", "", ""})
+			table = append(table, []string{othersText(len(rows) - i), "", "", ""})
 			break
 		}
 		p.raw("<tr>", leftCell, strings.Repeat("&nbsp;&nbsp;", min(r.Depth, 8)))

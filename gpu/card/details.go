@@ -49,6 +49,9 @@ func (c *launchCard) rows() []detail {
 	if l.Duration.Known() {
 		w.add(shownAbove, "time", l.Duration.Number(), l.Duration.Tag)
 	}
+	if l.Duration.Tag == perf.Measured && l.Predicted.Known() {
+		w.add(shownAbove, "predicted", l.Predicted.Number(), l.Predicted.Tag)
+	}
 	if f, ok := c.rate(); ok && l.Duration.Tag == perf.Measured {
 		w.add(shownAbove, "rate", f.value+", "+perf.WholePercent(100*c.verdict.Share)+" of the roof", perf.Measured)
 	}

@@ -254,7 +254,10 @@ func (c *launchCard) figures() []figure {
 	l := c.l
 	occupancy := figure{l.Occupancy.Number(), c.occupancyLabel(), l.Occupancy.Tag == perf.Modelled}
 	time := figure{l.Duration.Number(), "time", l.Duration.Tag == perf.Modelled}
-	if floor := c.floor(); floor > 0 {
+	switch floor := c.floor(); {
+	case l.Duration.Tag == perf.Measured && l.Predicted.Known():
+		time.label = "predicted " + l.Predicted.Number()
+	case floor > 0:
 		time.label = "time, floor " + perf.Format(floor, "s")
 	}
 	if c.wasteful() {
@@ -307,9 +310,16 @@ func (c *launchCard) rate() (figure, bool) {
 	case l.Profile == nil || (dram == 0 && pipe == 0):
 		return figure{}, false
 	case pipe > dram:
-		return figure{perf.Format(l.TotalFLOPs.Value/l.Duration.Value, "FLOP/s"), "of " + perf.Format(l.Profile.Roof(l.Pipe()).FLOPs, "FLOP/s") + " " + name, false}, true
+		return figure{perf.Format(l.TotalFLOPs.Value/l.Duration.Value, "FLOP/s"), "of " + perf.Format(l.Profile.Roof(l.Pipe()).FLOPs, "FLOP/s") + " " + name + c.floorText(), false}, true
 	}
-	return figure{perf.Format(l.Traffic().Value/l.Duration.Value, "B/s"), "of " + perf.Format(l.Profile.DRAMBytesPerSecond, "B/s"), false}, true
+	return figure{perf.Format(l.Traffic().Value/l.Duration.Value, "B/s"), "of " + perf.Format(l.Profile.DRAMBytesPerSecond, "B/s") + c.floorText(), false}, true
+}
+
+func (c *launchCard) floorText() string {
+	if floor := c.floor(); floor > 0 {
+		return ", floor " + perf.Format(floor, "s")
+	}
+	return ""
 }
 
 // floor is the best time of the limiting resource, where that is bytes or FLOPs.
@@ -349,6 +359,8 @@ func (c *launchCard) text() string {
 				f.value += " (" + strings.TrimPrefix(floor, ", ") + ")"
 			}
 			figures = append(figures, f.value)
+		case strings.HasPrefix(f.label, "predicted"):
+			figures = append(figures, f.value+" ("+f.label+")")
 		case strings.HasPrefix(f.label, "occupancy"):
 			figures = append(figures, "occupancy "+f.value+limiterText(l.Occupancy.Limiter))
 		case strings.HasPrefix(f.label, "ridge"), strings.HasPrefix(f.label, "DRAM"):

@@ -264,7 +264,7 @@ func (c *rooflineCard) text() string {
 	table := [][]string{{"#", "CUDA kernel", "FLOP/B", c.rateHeader(), "limit"}}
 	for i, l := range c.launches {
 		if i == 40 {
-			table = append(table, []string{"", othersText(len(c.launches)-i), "", "", ""})
+			table = append(table, []string{"", othersText(len(c.launches) - i), "", "", ""})
 			break
 		}
 		name, intensity, rate, limit := c.cells(l)

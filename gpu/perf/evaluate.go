@@ -295,6 +295,10 @@ func (l *Launch) intensityFigures(p *Profile) {
 
 // durationFigure is the measured median, or the model's range.
 func (l *Launch) durationFigure(m model) {
+	l.Predicted = Absent("s", "predictions need exact counts and a profile")
+	if m.seconds > 0 && l.Counted {
+		l.Predicted = m.figure()
+	}
 	if len(l.Samples) > 0 {
 		median, spread := medianOf(l.Samples)
 		l.Duration = Figure{Value: median, Unit: "s", Tag: Measured, Source: fmt.Sprintf("CUDA events, median of %d", len(l.Samples))}

@@ -188,8 +188,15 @@ func TestMeasured(t *testing.T) {
 	if got := l.Verdict().Headline; got != "Memory-bound: 82% of the DRAM roof" {
 		t.Errorf("verdict %q", got)
 	}
+	virtual := copyLaunch(1 << 24)
+	if want := Evaluate(virtual, h200(t)).Duration; l.Predicted != want || want.Tag != Modelled {
+		t.Errorf("predicted %+v, want what the virtual GPU says: %+v", l.Predicted, want)
+	}
 	o.Counted, o.Counts, o.FormulaFLOPs = false, Counts{}, 1e9
 	l = Evaluate(o, h200(t))
+	if l.Predicted.Known() || l.Predicted.Why != "predictions need exact counts and a profile" {
+		t.Errorf("predicted without counts: %+v", l.Predicted)
+	}
 	if l.DRAMBytes.Known() || l.DRAMBytes.Why != "needs hardware counters, or the virtual GPU" || l.TotalFLOPs.Tag != Formula || l.IdealBytes.Tag != Formula {
 		t.Errorf("without counters: %+v", l.DRAMBytes)
 	}

@@ -52,6 +52,7 @@ type Launch struct {
 	Profile *Profile
 
 	Duration                                             Figure // MEASURED, or MODELLED with its range
+	Predicted                                            Figure // the model's range, beside a MEASURED duration too
 	FLOPs                                                [NumFLOPTypes]Figure
 	TotalFLOPs, DRAMBytes, L2Bytes, IdealBytes, MinBytes Figure
 	Requests, Sectors, IdealSectors, L1Hit, L2Hit        Figure
