@@ -114,8 +114,8 @@ func (s *socket) servePeer(conn net.Conn) {
 		return
 	}
 	p := newPeer(conn, about.Identity)
-	if p.identity == "" {
-		var id [5]byte // like libzmq's: a zero octet, then a number
+	if p.identity == "" || p.identity[0] == 0 { // identities that begin with a zero octet are the socket's to give (RFC 28)
+		var id [5]byte
 		binary.BigEndian.PutUint32(id[1:], s.serial.Add(1))
 		p.identity = string(id[:])
 	}
