@@ -57,7 +57,9 @@ func cards(t testing.TB) map[string]Card {
 		"starving":      Total(busy),
 		"sweep":         Sweep(sweep(t)),
 		"roofline":      Roofline([]*perf.Launch{e(gemv("gemv/3_vec16")), e(gemm("gemm/4_cp_async", 64)), e(gemm("gemm/4_cp_async", 512))}),
-		"compare":       Compare(comparison(t, transpose(), gemv("gemv/3_vec16"))),
+		"running": Running(RunningInfo{Kernel: "gemm/1_naive", Shape: perf.Shape{Grid: [3]uint32{256, 256, 1}, CTA: [3]uint32{16, 16, 1}}, Device: "virtual:h200",
+			Executed: 24904, CTAs: 65536, Elapsed: 13100 * time.Millisecond, FLOPs: 52.2e9, ThreadInstructions: 131e9}),
+		"compare": Compare(comparison(t, transpose(), gemv("gemv/3_vec16"))),
 		"path": Path("y = dev.MatVec(w, x)", "cuda:0", []PathRow{
 			{0, "Go cell", "y = dev.MatVec(w, x)", 0, us(36.6), false}, {1, "yaegi", "call, arguments", 0, us(1.4), false},
 			{2, "driver", "cuLaunchKernel", 1.4e-6, us(2.6), false}, {3, "CUDA kernel", "gemv_f16<<<4096,256>>>", 4e-6, us(10.3), true}}),
@@ -267,7 +269,7 @@ func TestHostileNames(t *testing.T) {
 		c.NameA, c.NameB, c.Agreement = s, s, s
 		for name, card := range map[string]Card{
 			"launch": Launch(l), "cell": Cell([]*perf.Launch{l, other, other}), "sweep": Sweep(sw), "roofline": Roofline([]*perf.Launch{l, other}),
-			"fault": Fault(f), "compare": Compare(c), "path": Path(s, s, []PathRow{{0, s, s, 0, l.Duration, true}}),
+			"running": Running(RunningInfo{Kernel: s, Device: s}), "fault": Fault(f), "compare": Compare(c), "path": Path(s, s, []PathRow{{0, s, s, 0, l.Duration, true}}),
 		} {
 			if err := check(strip(card)); err != nil {
 				r.Fatalf("%s: %v", name, err)
