@@ -136,6 +136,107 @@ func TestSplitPrograms(t *testing.T) {
 	compare(t, func(src string) []string { return splitProgram(t, src) })
 }
 
+// TestStatements gives each program's declarations as cells, and the statements of main as one cell, or as a cell each.
+func TestStatements(t *testing.T) {
+	t.Run("one cell", func(t *testing.T) {
+		compare(t, func(src string) []string { return statements(t, src, false) })
+	})
+	t.Run("a cell each", func(t *testing.T) {
+		compare(t, func(src string) []string { return statements(t, src, true) })
+	})
+}
+
+// statements is a program as cells whose main is not a function. A program whose main cannot be taken apart (it defers,
+// returns, jumps, or declares types or a name twice) is given split.
+func statements(t testing.TB, src string, each bool) []string {
+	t.Helper()
+	cells := splitProgram(t, src)
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "p.go", src, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body *ast.BlockStmt
+	others := map[string]bool{}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name == "main" {
+				body = d.Body
+			} else {
+				others[d.Name.Name] = true
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						others[n.Name] = true
+					}
+				case *ast.TypeSpec:
+					others[s.Name.Name] = true
+				}
+			}
+		}
+	}
+	declared := map[string]bool{}
+	whole := func(n *ast.Ident) bool { // a name that means something else outside of main, or twice in it
+		twice := others[n.Name] || declared[n.Name]
+		declared[n.Name] = n.Name != "_"
+		return twice && n.Name != "_"
+	}
+	apart := true
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.DeferStmt, *ast.ReturnStmt, *ast.LabeledStmt:
+			apart = false
+		case *ast.BranchStmt:
+			apart = apart && n.Label == nil
+		}
+		return true
+	})
+	var parts []string
+	for _, st := range body.List {
+		switch st := st.(type) {
+		case *ast.AssignStmt:
+			if st.Tok == token.DEFINE {
+				for _, l := range st.Lhs {
+					apart = apart && !whole(l.(*ast.Ident))
+				}
+			}
+		case *ast.DeclStmt:
+			for _, s := range st.Decl.(*ast.GenDecl).Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						apart = apart && !whole(n)
+					}
+				case *ast.TypeSpec:
+					apart = apart && !whole(s.Name)
+				}
+			}
+		}
+		parts = append(parts, src[fset.Position(st.Pos()).Offset:fset.Position(st.End()).Offset]+";")
+	}
+	if !apart || strings.Contains(src, "runtime.NumGoroutine") {
+		return cells
+	}
+	text := "func main()"
+	for i, c := range cells {
+		if strings.HasPrefix(c, text) {
+			cells = append(cells[:i], cells[i+1:]...)
+			break
+		}
+	}
+	cells = cells[:len(cells)-1]
+	if each {
+		return append(cells, parts...)
+	}
+	return append(cells, strings.Join(parts, "\n"))
+}
+
 func compare(t *testing.T, split func(string) []string) {
 	ps := cases(t)
 	if ps == nil {
