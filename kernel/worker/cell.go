@@ -126,12 +126,16 @@ func cellError(ctx context.Context, e *session.Error) *pipe.Error {
 	if errors.As(context.Cause(ctx), &s) && s.name != "" {
 		return plainError(s.name, s.reason)
 	}
-	name := e.Name
+	name, traceback := e.Name, e.Traceback
 	var g *gpu.Error
 	if errors.As(e.Cause, &g) && (name == "Error" || name == "Panic") {
+		if name == "Panic" && len(traceback) > 0 { // to the user it is an error like those that are returned
+			traceback = slices.Clone(traceback)
+			traceback[0] = strings.Replace(traceback[0], "panic: ", "", 1)
+		}
 		name = "gpu.Error"
 	}
-	return &pipe.Error{Name: name, Value: e.Value, Traceback: e.Traceback}
+	return &pipe.Error{Name: name, Value: e.Value, Traceback: traceback}
 }
 
 func plainError(name, value string) *pipe.Error {

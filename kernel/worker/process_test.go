@@ -131,6 +131,21 @@ func TestInterruptOfCells(t *testing.T) {
 	}
 }
 
+// What the device refuses is an error, whether gpu returns it or panics with it.
+func TestErrorsOfTheDevice(t *testing.T) {
+	r := newRig(t)
+	for code, want := range map[string]string{
+		"x := dev.Zeros(gpu.F32, 4)\nx.Free()\ny := x.Float32s()": "Float32s: tensor f32 [4] was freed",
+		"dev.Empty(gpu.F32, -1)":                                  "Empty: shape [-1] has the negative extent -1",
+		"z := gpu.Open(\"t5\")":                                   "open \"t5\": there is no such device",
+	} {
+		_, err := r.run(code)
+		if err == nil || err.Name != "gpu.Error" || err.Value != want || strings.Contains(strings.Join(err.Traceback, "\n"), "panic") {
+			t.Errorf("%s: %+v", code, err)
+		}
+	}
+}
+
 // A launch stops within a second, and the device stays good.
 func TestInterruptOfLaunches(t *testing.T) {
 	r := newRig(t)
