@@ -55,7 +55,7 @@ func excerpt(line string, col int) (string, string) {
 	}
 	at = min(at, len(line))
 	clean := func(r rune) rune {
-		if r < ' ' || r == '\uFFFD' {
+		if r < ' ' || r == 0x7f || r == '\uFFFD' {
 			return ' '
 		}
 		return r
