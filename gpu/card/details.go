@@ -7,32 +7,36 @@ import (
 	"memwall/gpu/perf"
 )
 
-// detail is one row of the folded table. Rows of a higher priority number are dropped first when a card is too large.
+// detail is one row of the folded table, a part of the writer's bytes. Rows of a higher priority number are dropped first when
+// a card is too large.
 type detail struct {
-	html     string
-	priority int
+	start, end int
+	priority   int
+	dropped    bool
 }
 
 // rowWriter makes the rows of a details table: name, value, source. Bars would cost half of a row's bytes, and a card is to
 // keep all of its rows.
-type rowWriter struct{ rows []detail }
+type rowWriter struct {
+	page
+	rows []detail
+}
 
 func (w *rowWriter) add(priority int, name, value string, tags ...perf.Tag) {
-	var p page
-	p.b = make([]byte, 0, 180)
-	p.raw(rowOpen, leftCell)
-	p.text(name)
-	p.raw("</td><td>")
-	p.italic(value, len(tags) == 1 && tags[0] == perf.Modelled)
-	p.raw("</td><td>")
+	start := len(w.b)
+	w.raw(rowOpen, leftCell)
+	w.text(name)
+	w.raw("</td><td>")
+	w.italic(value, len(tags) == 1 && tags[0] == perf.Modelled)
+	w.raw("</td><td>")
 	for i, t := range tags {
 		if i > 0 {
-			p.raw(", ")
+			w.raw(", ")
 		}
-		p.raw(string(t))
+		w.raw(string(t))
 	}
-	p.raw("</td></tr>")
-	w.rows = append(w.rows, detail{string(p.b), priority})
+	w.raw("</td></tr>")
+	w.rows = append(w.rows, detail{start: start, end: len(w.b), priority: priority})
 }
 
 // Priorities of details rows: first the numbers that the card shows above, then the memory path, then the rest.
@@ -44,8 +48,8 @@ const (
 )
 
 // rows is the table twin of everything that the card shows, with a tag a row.
-func (c *launchCard) rows() []detail {
-	l, w := c.l, &rowWriter{rows: make([]detail, 0, 20)}
+func (c *launchCard) rows() *rowWriter {
+	l, w := c.l, &rowWriter{page: page{b: make([]byte, 0, 1800)}, rows: make([]detail, 0, 20)}
 	if l.Duration.Known() {
 		w.add(shownAbove, "time", l.Duration.Number(), l.Duration.Tag)
 	}
@@ -85,7 +89,7 @@ func (c *launchCard) rows() []detail {
 	if l.DivergentBranches.Known() && l.DivergentBranches.Value > 0 {
 		w.add(extra, "divergent branches", perf.FormatCount(l.DivergentBranches.Value), l.DivergentBranches.Tag)
 	}
-	return w.rows
+	return w
 }
 
 // workRow is FLOPs and sectors a request, one row because both are EXECUTED.

@@ -52,53 +52,48 @@ func newLaunchCard(l *perf.Launch) *launchCard {
 func (c *launchCard) wasteful() bool { return strings.HasSuffix(c.verdict.Kind, ", wasteful") }
 
 func (c *launchCard) html() string {
-	var head, body page
-	head.b, body.b = make([]byte, 0, MaxBytes), make([]byte, 0, 2048)
-	head.open(c.look.colour)
 	var thumb page
 	if svg, alt := thumbnail(c.l, c.look); svg != nil && !c.wasteful() {
 		thumb.image(svg, alt, 168, 76, false)
 	}
+	body := page{b: make([]byte, 0, 2400)}
 	body.headline(c.look, c.verdict.Headline)
 	c.subline(&body)
 	body.advice(c.advice.Text)
 	c.gauge(&body)
 	body.figures(c.shown)
-	rows := c.rows()
-	return fit(&head, &thumb, &body, "Memory path, sources", rows)
+	return fit(c.look.colour, &thumb, &body, "Memory path, sources", c.rows())
 }
 
 // fit puts a card together within MaxBytes: details rows go first, the least important of them first, then the thumbnail.
-func fit(head, thumb, body *page, summary string, rows []detail) string {
+func fit(colour string, thumb, body *page, summary string, w *rowWriter) string {
 	const end = "</table></details>"
-	fixed := len(head.b) + len(body.b) + len("</div>")
-	open := detailOpen + summary + "</summary>" + tableOpen
-	size := fixed + len(thumb.b) + len(open) + len(end)
-	for _, r := range rows {
-		size += len(r.html)
-	}
+	out := page{b: make([]byte, 0, MaxBytes)}
+	out.open(colour)
+	rows := w.rows
+	size := len(out.b) + len(thumb.b) + len(body.b) + len(detailOpen) + len(summary) + len("</summary>") + len(tableOpen) + len(w.b) + len(end) + len("</div>")
 	kept := len(rows)
 	for size > MaxBytes && kept > 0 {
 		least := -1
 		for i, r := range rows {
-			if r.html != "" && (least < 0 || r.priority >= rows[least].priority) {
+			if !r.dropped && (least < 0 || r.priority >= rows[least].priority) {
 				least = i
 			}
 		}
-		size -= len(rows[least].html)
-		rows[least].html = ""
+		size -= rows[least].end - rows[least].start
+		rows[least].dropped = true
 		kept--
 	}
-	withThumb := size <= MaxBytes
-	out := head
-	if withThumb {
+	if size <= MaxBytes {
 		out.b = append(out.b, thumb.b...)
 	}
 	out.b = append(out.b, body.b...)
 	if kept > 0 {
-		out.raw(open)
+		out.raw(detailOpen, summary, "</summary>", tableOpen)
 		for _, r := range rows {
-			out.raw(r.html)
+			if !r.dropped {
+				out.b = append(out.b, w.b[r.start:r.end]...)
+			}
 		}
 		out.raw(end)
 	}

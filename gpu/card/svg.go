@@ -10,6 +10,14 @@ import (
 // svgOpen is the start of every picture: transparent, sizes by viewBox.
 const svgOpen = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="`
 
+// add appends strings.
+func add(b []byte, parts ...string) []byte {
+	for _, s := range parts {
+		b = append(b, s...)
+	}
+	return b
+}
+
 // num appends a coordinate with one decimal where it has one.
 func num(b []byte, v float64) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -52,7 +60,7 @@ func thumbnail(l *perf.Launch, lk look) (svg []byte, alt string) {
 	}
 	y = min(max(y, 8), 68)
 	b := make([]byte, 0, 400)
-	b = append(b, svgOpen+`0 0 168 76"><path fill="#777" fill-opacity=".14" stroke="#777" stroke-width="2" d="M-2 `...)
+	b = add(b, svgOpen, `0 0 168 76"><path fill="#777" fill-opacity=".14" stroke="#777" stroke-width="2" d="M-2 `)
 	b = num(b, thumbRoof+thumbSlope*(ridge+2))
 	b = append(b, 'L')
 	b = num(b, ridge)
@@ -84,19 +92,19 @@ func marker(b []byte, lk look, x, y float64, solid bool) []byte {
 	}
 	switch lk.colour {
 	case colourBytes:
-		b = append(b, `<path `+paint+` d="M`...)
+		b = add(b, `<path `, paint, ` d="M`)
 		b = num(b, x-5)
 		b = append(b, ' ')
 		b = num(b, y-5)
 		return append(b, `h10v10h-10z"/>`...)
 	case colourFLOPs:
-		b = append(b, `<path `+paint+` d="M`...)
+		b = add(b, `<path `, paint, ` d="M`)
 		b = num(b, x)
 		b = append(b, ' ')
 		b = num(b, y-6)
 		return append(b, `l6 11h-12z"/>`...)
 	}
-	b = append(b, `<circle `+paint+` cx="`...)
+	b = add(b, `<circle `, paint, ` cx="`)
 	b = num(b, x)
 	b = append(b, `" cy="`...)
 	b = num(b, y)
@@ -108,7 +116,7 @@ type gauge struct{ b []byte }
 
 func newGauge() *gauge {
 	g := &gauge{b: make([]byte, 0, 420)}
-	g.b = append(g.b, svgOpen+`0 -4 600 14" preserveAspectRatio="none"><path fill="#777" fill-opacity=".28" d="M0 0h600v10H0z"/>`...)
+	g.b = add(g.b, svgOpen, `0 -4 600 14" preserveAspectRatio="none"><path fill="#777" fill-opacity=".28" d="M0 0h600v10H0z"/>`)
 	return g
 }
 
@@ -116,16 +124,16 @@ func gaugeX(share float64) float64 { return 600 * min(max(share, 0), 1) }
 
 // solid fills from the left: measured or counted.
 func (g *gauge) solid(share float64, colour string) {
-	g.b = append(g.b, `<path fill="`+colour+`" d="M0 0h`...)
+	g.b = add(g.b, `<path fill="`, colour, `" d="M0 0h`)
 	g.b = num(g.b, gaugeX(share))
 	g.b = append(g.b, `v10H0z"/>`...)
 }
 
 // hatched fills pale up to the low share and hatched up to the high one: MODELLED.
 func (g *gauge) hatched(low, high float64, colour string) {
-	g.b = append(g.b, `<path fill="`+colour+`" fill-opacity=".35" d="M0 0h`...)
+	g.b = add(g.b, `<path fill="`, colour, `" fill-opacity=".35" d="M0 0h`)
 	g.b = num(g.b, gaugeX(low))
-	g.b = append(g.b, `v10H0z"/><path stroke="`+colour+`" stroke-width="10" stroke-dasharray="3" d="M`...)
+	g.b = add(g.b, `v10H0z"/><path stroke="`, colour, `" stroke-width="10" stroke-dasharray="3" d="M`)
 	g.b = num(g.b, gaugeX(low))
 	g.b = append(g.b, ` 5H`...)
 	g.b = num(g.b, gaugeX(high))
@@ -134,7 +142,7 @@ func (g *gauge) hatched(low, high float64, colour string) {
 
 // dotted marks the rest of the bar from a share on: excess.
 func (g *gauge) dotted(from float64, colour string) {
-	g.b = append(g.b, `<path stroke="`+colour+`" stroke-width="3" stroke-dasharray="3 5" d="M`...)
+	g.b = add(g.b, `<path stroke="`, colour, `" stroke-width="3" stroke-dasharray="3 5" d="M`)
 	g.b = num(g.b, gaugeX(from))
 	g.b = append(g.b, ` 5H600"/>`...)
 }

@@ -76,39 +76,35 @@ func (t *twin) sentence(s, indent string) {
 		t.lines = append(t.lines, s)
 		return
 	}
-	line, used := "", 0
+	line, used := make([]byte, 0, 2*columns), 0
+	flush := func() {
+		t.lines = append(t.lines, string(line))
+		line, used = append(line[:0], indent...), len(indent)
+	}
+	fresh := true // nothing but the indent on the line
 	for _, word := range strings.Fields(s) {
 		n := utf8.RuneCountInString(word)
-		for used > 0 && used+1+n > columns || used == 0 && n > columns {
-			if used > 0 {
-				t.lines = append(t.lines, line)
-				line, used = indent, len(indent)
-				if used+n <= columns {
-					break
-				}
-			}
+		if !fresh && used+1+n > columns {
+			flush()
+			fresh = true
+		}
+		for used+n > columns { // a word longer than a line
 			r := []rune(word)
-			cut := min(columns-used, len(r))
-			t.lines = append(t.lines, line+string(r[:cut]))
-			word = string(r[cut:])
+			line = append(line, string(r[:columns-used])...)
+			word = string(r[columns-used:])
+			flush()
 			n = utf8.RuneCountInString(word)
-			line, used = indent, len(indent)
-			if n == 0 {
-				break
-			}
 		}
-		if n == 0 {
-			continue
-		}
-		if used > 0 && line != indent {
-			line += " "
+		if !fresh {
+			line = append(line, ' ')
 			used++
 		}
-		line += word
+		line = append(line, word...)
 		used += n
+		fresh = false
 	}
-	if strings.TrimSpace(line) != "" {
-		t.lines = append(t.lines, line)
+	if !fresh {
+		t.lines = append(t.lines, string(line))
 	}
 }
 
