@@ -61,8 +61,15 @@ func Lab(ctx context.Context, o LabOptions) error {
 	if _, err := writeSpec(filepath.Join(o.State, "data"), binary); err != nil {
 		return err
 	}
+	if err := writeFile(filepath.Join(o.State, "config", "labconfig", "page_config.json"), []byte(pageConfig), 0o644); err != nil {
+		return fmt.Errorf("JupyterLab: %w", err)
+	}
 	return serveLab(ctx, o, python)
 }
+
+// pageConfig keeps JupyterLab from asking whether it may fetch news: the lab works without a network.
+const pageConfig = `{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}
+`
 
 func serveLab(ctx context.Context, o LabOptions, python string) error {
 	port, err := freePort(o.Port)

@@ -98,7 +98,7 @@ func makeEnvironment(ctx context.Context, dir string, progress func(string)) (st
 	if err := writeFile(list, requirements, 0o644); err != nil {
 		return "", fmt.Errorf("Python environment: %w", err)
 	}
-	progress("Python environment: JupyterLab and NVRTC are being fetched (about 300 MB, once)")
+	progress("Python environment: JupyterLab and NVRTC are being fetched (about 350 MB, once)")
 	out, err := pythonCommand(ctx, python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
 		"--require-hashes", "--no-deps", "-r", list).CombinedOutput()
 	if err != nil {

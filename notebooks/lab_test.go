@@ -37,11 +37,13 @@ func TestLabShowsTheCards(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	run("open", 60*time.Second, chromedp.Navigate(url),
-		chromedp.WaitVisible(`.jp-Notebook .jp-CodeCell`),
-		chromedp.WaitVisible(`.jp-Notebook-ExecutionIndicator[data-status="idle"]`))
-	run("clear the saved outputs", 30*time.Second, menu("Edit", "editmenu:clear-all"), waitCount(".jp-OutputArea-output", 0, 0))
-	run("run all cells", 90*time.Second, menu("Run", "runmenu:run-all"), waitExecuted(80*time.Second))
+	run("open", 60*time.Second, chromedp.Navigate(url))
+	run("the notebook appears", 60*time.Second, poll(`document.querySelector('.jp-Notebook .jp-CodeCell') !== null`, 50*time.Second))
+	run("its Jupyter kernel is idle", 60*time.Second,
+		poll(`document.querySelector('.jp-Notebook-ExecutionIndicator[data-status="idle"]') !== null`, 50*time.Second))
+	run("the saved outputs appear", 30*time.Second, poll(`document.querySelectorAll(".jp-OutputArea-output").length > 5`, 20*time.Second))
+	run("clear the saved outputs", 30*time.Second, menu("Edit", "Clear Outputs of All Cells"), poll(`document.querySelectorAll(".jp-OutputArea-output").length === 0`, 20*time.Second))
+	run("run all cells", 90*time.Second, menu("Run", "Run All Cells"), poll(executed, 80*time.Second))
 
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[seen](lookScript))
 	if err != nil {
@@ -97,23 +99,10 @@ func takePictures(t *testing.T, ctx context.Context, run func(string, time.Durat
 		}
 		if theme == "light" {
 			run("back to a wide window", 20*time.Second, chromedp.EmulateViewport(1400, 1000), chromedp.Sleep(300*time.Millisecond))
-			run("dark theme", 30*time.Second, darkTheme(), chromedp.WaitReady(`body[data-jp-theme-light="false"]`),
+			run("dark theme", 30*time.Second, menu("Settings", "Theme", "JupyterLab Dark"), chromedp.WaitReady(`body[data-jp-theme-light="false"]`),
 				chromedp.Sleep(500*time.Millisecond))
 		}
 	}
-}
-
-// darkTheme goes through Settings, Theme, JupyterLab Dark.
-func darkTheme() step {
-	label := func(text string) string {
-		return fmt.Sprintf(`//li[contains(@class,"lm-Menu-item")][.//div[contains(@class,"lm-Menu-itemLabel") and text()="%s"]]`, text)
-	}
-	return chromedp.Steps(
-		chromedp.Click(`//li[contains(@class,"lm-MenuBar-item")][.//div[text()="Settings"]]`),
-		chromedp.WaitVisible(label("Theme")),
-		chromedp.Click(label("Theme")),
-		chromedp.WaitVisible(label("JupyterLab Dark")),
-		chromedp.Click(label("JupyterLab Dark")))
 }
 
 // startLab runs the real command and returns the address that it prints.
@@ -178,29 +167,63 @@ func startBrowser(t *testing.T, path string, width, height int) context.Context 
 	return ctx
 }
 
-// menu clicks an item of JupyterLab's menu bar.
-func menu(bar, command string) step {
-	item := fmt.Sprintf(`.lm-Menu-item[data-command="%s"]`, command)
-	return chromedp.Steps(
-		chromedp.Click(fmt.Sprintf(`//li[contains(@class,"lm-MenuBar-item")][.//div[text()="%s"]]`, bar)),
-		chromedp.WaitVisible(item),
-		chromedp.Click(item))
+// menu opens a menu of the menu bar and clicks through its items. A click that comes while the page is busy can close the
+// menu again, so it is opened until the first item shows.
+func menu(bar string, items ...string) step {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		open := fmt.Sprintf(`//li[contains(@class,"lm-MenuBar-item")][.//div[text()="%s"]]`, bar)
+		for ctx.Err() == nil {
+			if _, err := chromedp.Click(open)(ctx, target); err != nil {
+				return err
+			}
+			if _, err := poll(labelShows(items[0]), 3*time.Second)(ctx, target); err == nil {
+				break
+			}
+		}
+		for _, item := range items {
+			if _, err := poll(labelShows(item), 10*time.Second)(ctx, target); err != nil {
+				return fmt.Errorf("menu item %s: %w", item, err)
+			}
+			// A menu takes the item that the mouse has moved over.
+			at, err := chromedp.Evaluate[[]float64](labelCentre(item))(ctx, target)
+			if err != nil {
+				return fmt.Errorf("menu item %s: %w", item, err)
+			}
+			if _, err := chromedp.MouseEvent(chromedp.MouseMoved, at[0], at[1])(ctx, target); err != nil {
+				return fmt.Errorf("menu item %s: %w", item, err)
+			}
+			if _, err := chromedp.MouseClickXY(at[0], at[1])(ctx, target); err != nil {
+				return fmt.Errorf("menu item %s: %w", item, err)
+			}
+		}
+		return ctx.Err()
+	})
 }
 
-// waitCount waits until the number of elements lies between low and high.
-func waitCount(selector string, low, high int) step {
-	return chromedp.Poll[chromedp.Void](fmt.Sprintf(`(n => n >= %d && n <= %d)(document.querySelectorAll('%s').length)`, low, high, selector),
-		chromedp.WithPollingInterval(100*time.Millisecond))
+func labelShows(item string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll('.lm-Menu-itemLabel')].some(e => e.textContent === '%s' && e.getBoundingClientRect().height > 0)`, item)
 }
 
-// waitExecuted waits until every code cell has a number and none still runs, or one has failed.
-func waitExecuted(limit time.Duration) step {
-	return chromedp.Poll[chromedp.Void](`(() => {
+func labelCentre(item string) string {
+	return fmt.Sprintf(`(r => [r.x + r.width / 2, r.y + r.height / 2])([...document.querySelectorAll('.lm-Menu-itemLabel')]
+  .find(e => e.textContent === '%s' && e.getBoundingClientRect().height > 0).getBoundingClientRect())`, item)
+}
+
+// poll waits until a JavaScript expression is true. A timer drives it: animation frames come seldom in a headless browser on
+// a busy machine.
+func poll(expression string, limit time.Duration) step {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := chromedp.Poll[bool](expression, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(limit))(ctx, target)
+		return err
+	})
+}
+
+// executed is true when every code cell has a number and none still runs, or one has failed.
+const executed = `(() => {
   const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(p => p.textContent);
-  const failed = document.querySelector('[data-mime-type="application/vnd.jupyter.error"]');
+  const failed = document.querySelector('[data-mime-type="application/vnd.jupyter.error"]') !== null;
   return prompts.length > 0 && (failed || prompts.every(p => /\[\d+\]/.test(p)));
-})()`, chromedp.WithPollingInterval(200*time.Millisecond), chromedp.WithPollingTimeout(limit))
-}
+})()`
 
 // picture saves what the browser shows.
 func picture(t *testing.T, ctx context.Context, name string) {
