@@ -204,7 +204,7 @@ func (fn *function) builtinThunk(b *ssa.Builtin, c *ssa.CallCommon, as []string)
 	case "close", "panic", "clear", "copy":
 		return fn.builtin(b, c, as, nil)
 	case "recover":
-		fn.w.refuse("recover called by defer itself", "it recovers nothing there in a way that can be followed", "call it in a deferred function literal: defer func() { recover() }()")
+		fn.w.refuse("recover called by defer itself", "whether it recovers depends on how the function ends", "call it in a deferred function literal: defer func() { recover() }()")
 	}
 	fn.w.refuse("the builtin "+b.Name()+" called by defer or go itself", "its operands would be evaluated too late", "wrap it in a function literal")
 	return ""

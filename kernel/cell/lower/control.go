@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"go/constant"
 	"go/types"
 	"strconv"
 	"strings"
@@ -32,6 +33,10 @@ func (fn *function) control(in ssa.Instruction, next *ssa.BasicBlock) {
 	case *ssa.RunDefers:
 		fn.line("d.RunAll()")
 	case *ssa.Panic:
+		if state := fn.rangeState(in); state != "" {
+			fn.line("rt.PanicRange(%s, %d)", state, fn.at())
+			return
+		}
 		fn.line("rt.Panic(%s, %d)", fn.value(in.X), fn.at())
 	case *ssa.Go:
 		fn.line("rt.Go(%s)", fn.thunk(&in.Call, in.Block()))
@@ -68,6 +73,42 @@ func framesToRecover(c *ssa.CallCommon) int {
 		return 0
 	}
 	return 2
+}
+
+// The panics that SSA puts into range statements over functions; Go's have other texts.
+const (
+	ssaYieldPanic    = "yield function called after range loop exit"
+	ssaIteratorPanic = "iterator call did not preserve panic"
+)
+
+// rangeState is the state of a range statement over a function whose misuse a panic reports, "" for all other panics: -1 while
+// its body runs or panicked, -2 when it is over, a positive number when its body was left.
+func (fn *function) rangeState(in *ssa.Panic) string {
+	m, ok := in.X.(*ssa.MakeInterface)
+	if !ok {
+		return ""
+	}
+	c, ok := m.X.(*ssa.Const)
+	if !ok || c.Value == nil || c.Value.Kind() != constant.String {
+		return ""
+	}
+	text := constant.StringVal(c.Value)
+	if text == ssaIteratorPanic && !in.Pos().IsValid() {
+		return "-3"
+	}
+	if text != ssaYieldPanic || fn.f.Synthetic != "range-over-func yield" || len(in.Block().Preds) != 1 {
+		return ""
+	}
+	up := in.Block().Preds[0]
+	test, ok := up.Instrs[len(up.Instrs)-1].(*ssa.If)
+	if !ok {
+		return ""
+	}
+	cmp, ok := test.Cond.(*ssa.BinOp)
+	if !ok {
+		return ""
+	}
+	return fn.value(cmp.X)
 }
 
 // phiCopies are the assignments to the phis of a block when it is reached from another.

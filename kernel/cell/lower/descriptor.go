@@ -148,7 +148,7 @@ func (w *writer) registerMethods(t types.Type) {
 		w.useImports(text)
 		w.add(f, "func "+n+withReceiver(text, true)+" {")
 		if wrapsRecover(f) {
-			w.add(f, "rt.PassDefer()")
+			w.add(f, "rt.PassDefer(1)")
 		}
 		if receiver == "interface{}" {
 			w.add(f, "x := rt.Value(r)")
@@ -173,7 +173,8 @@ func (w *writer) implement(k string, im implementation) {
 			list = append(list, x)
 		}
 	}
-	w.l.methods.put(k, append(list, im))
+	list = append(list, im)
+	w.l.methods.put(k, list[max(0, len(list)-mostInline):])
 }
 
 // tag is what dispatchers compare for a type.
@@ -210,7 +211,7 @@ func withReceiver(sig string, named bool) string {
 type dispatcher struct {
 	name   string
 	method *types.Func
-	knows  int // implementations that it tries
+	newest string // the last implementation that it tries
 }
 
 // dispatcher names the function that calls an interface's method.
@@ -218,8 +219,7 @@ func (w *writer) dispatcher(m *types.Func) string {
 	k := w.methodKey(m, m.Signature())
 	impls, _ := w.l.methods.get(k)
 	if d, ok := w.l.dispatchers.get(k); ok {
-		_, fresh := w.l.dispatchers.fresh[k]
-		if fresh || d.knows >= len(impls) {
+		if _, fresh := w.l.dispatchers.fresh[k]; fresh || len(impls) == 0 || d.newest == impls[len(impls)-1].function {
 			return d.name
 		}
 	}
@@ -254,11 +254,10 @@ func (w *writer) writeDispatcher(k string) {
 	}
 	w.add(nil, "func "+d.name+withReceiver(w.signature(sig, ps), true)+" {")
 	impls, _ := w.l.methods.get(k)
-	d.knows = len(impls)
-	w.l.dispatchers.put(k, d)
-	if len(impls) > mostInline {
-		impls = impls[len(impls)-mostInline:]
+	if len(impls) > 0 {
+		d.newest = impls[len(impls)-1].function
 	}
+	w.l.dispatchers.put(k, d)
 	if len(impls) > 0 {
 		for _, s := range []string{"goto b0", "var id int", "var q interface{}", "b0:", "id, q = rt.Unbox(r)"} {
 			w.add(nil, s)

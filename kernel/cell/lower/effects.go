@@ -2,7 +2,9 @@ package lower
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
+	"maps"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -15,6 +17,8 @@ type effects struct {
 	calls  []*ssa.CallCommon
 	key    string // of the signature
 	method string // "." and the name, of methods
+	// summary is nil until it is asked for
+	summary *summary
 }
 
 // analyse finds a function's effects, and those of the functions that it mentions.
@@ -27,9 +31,11 @@ func (l *Lowerer) analyse(w *writer, f *ssa.Function) *effects {
 		e.method = "." + f.Name()
 	}
 	l.effects.put(f, e)
-	l.index(e.key, f)
+	if token.IsIdentifier(f.Name()) || f.Parent() != nil || len(f.TypeArgs()) > 0 { // others, a session's own, no cell can call
+		l.callable.add(e.key, f)
+	}
 	if e.method != "" {
-		l.index(e.method, f)
+		l.callable.add(e.method, f)
 	}
 	if f.TypeParams().Len() > len(f.TypeArgs()) {
 		return e
@@ -53,9 +59,108 @@ func (l *Lowerer) analyse(w *writer, f *ssa.Function) *effects {
 	return e
 }
 
-func (l *Lowerer) index(k string, f *ssa.Function) {
-	fs, _ := l.byKey.get(k)
-	l.byKey.put(k, append(fs[:len(fs):len(fs)], f))
+// A summary is what a function writes with all that it calls directly, and what it calls through function values and
+// interfaces: their signatures, and "." with the methods' names.
+type summary struct{ writes, dynamic map[string]bool }
+
+func newSummary() *summary { return &summary{map[string]bool{}, map[string]bool{}} }
+
+func (s *summary) add(t *summary) {
+	maps.Copy(s.writes, t.writes)
+	maps.Copy(s.dynamic, t.dynamic)
+}
+
+// summary of a function never changes: what it calls directly is fixed.
+func (l *Lowerer) summary(w *writer, f *ssa.Function) *summary {
+	e := l.analyse(w, f)
+	if e.summary != nil {
+		return e.summary
+	}
+	s := newSummary()
+	l.collect(w, f, s, map[*ssa.Function]bool{})
+	e.summary = s
+	return s
+}
+
+func (l *Lowerer) collect(w *writer, f *ssa.Function, s *summary, seen map[*ssa.Function]bool) {
+	if seen[f] {
+		return
+	}
+	seen[f] = true
+	e := l.analyse(w, f)
+	if e.summary != nil {
+		s.add(e.summary)
+		return
+	}
+	maps.Copy(s.writes, e.writes)
+	for _, c := range e.calls {
+		callee, keys := w.calls(c)
+		if callee != nil {
+			l.collect(w, callee, s, seen)
+		}
+		for _, k := range keys {
+			s.dynamic[k] = true
+		}
+	}
+}
+
+// calls is what a call runs: a function, or the keys of what it may be.
+func (w *writer) calls(c *ssa.CallCommon) (callee *ssa.Function, keys []string) {
+	if c.IsInvoke() {
+		return nil, []string{"." + c.Method.Name()}
+	}
+	if _, ok := c.Value.(*ssa.Builtin); ok {
+		return nil, nil
+	}
+	f := c.StaticCallee()
+	if f == nil {
+		return nil, []string{signatureKey(w, c.Signature())}
+	}
+	if !external(f) {
+		return f, nil
+	}
+	for _, a := range c.Args { // what a compiled function may call back
+		switch t := a.Type().Underlying().(type) {
+		case *types.Signature:
+			keys = append(keys, signatureKey(w, t))
+		case *types.Interface:
+			for i := range t.NumMethods() {
+				keys = append(keys, "."+t.Method(i).Name())
+			}
+		}
+	}
+	return nil, keys
+}
+
+// callable lists what a call through a function value or an interface may run, by key: of earlier units their summary, of the
+// unit being made the functions.
+type callable struct {
+	kept  map[string]*summary
+	fresh map[string][]*ssa.Function
+	l     *Lowerer
+}
+
+func (c *callable) add(k string, f *ssa.Function) { c.fresh[k] = append(c.fresh[k], f) }
+
+func (c *callable) keep() {
+	for k, fs := range c.fresh {
+		s := c.kept[k]
+		if s == nil {
+			s = newSummary()
+			c.kept[k] = s
+		}
+		for _, f := range fs {
+			s.add(c.l.summary(&writer{l: c.l}, f))
+		}
+	}
+	c.fresh = map[string][]*ssa.Function{}
+}
+
+func (c *callable) drop() {
+	if c.kept == nil {
+		c.kept = map[string]*summary{}
+	}
+	c.fresh = map[string][]*ssa.Function{}
 }
 
 // analyseMethods analyses the methods of a type that reaches an interface.

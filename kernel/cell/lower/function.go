@@ -92,6 +92,22 @@ func wrapsRecover(f *ssa.Function) bool {
 	return false
 }
 
+// framesPassed is the number of interpreted frames that a wrapper puts between a deferred call and the method that may recover:
+// itself, and a dispatcher when it calls through an interface; 0 when the method does not recover.
+func framesPassed(f *ssa.Function) int {
+	if callsRecover(f) || !wrapsRecover(f) {
+		return 0
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if c, ok := in.(*ssa.Call); ok && c.Call.IsInvoke() {
+				return 2
+			}
+		}
+	}
+	return 1
+}
+
 // function lowers f: as a function, as a factory of closures when it has free variables, and in two parts when it defers.
 func (w *writer) function(f *ssa.Function) {
 	fn := newFunction(w, f)
@@ -129,8 +145,8 @@ func (w *writer) function(f *ssa.Function) {
 	if f.Recover == nil {
 		if callsRecover(f) {
 			fn.line("var rk *rt.Defers = rt.Enter()")
-		} else if wrapsRecover(f) {
-			fn.line("rt.PassDefer()")
+		} else if n := framesPassed(f); n > 0 {
+			fn.line("rt.PassDefer(%d)", n)
 		}
 		fn.blocks()
 		fn.line("%s", end)

@@ -113,7 +113,7 @@ type Lowerer struct {
 	methods     table[string, []implementation] // what implements an interface's method, by method and signature
 	imports     table[string, string]           // local names of compiled packages
 	effects     table[*ssa.Function, *effects]
-	byKey       table[string, []*ssa.Function]  // analysed functions by signature, and methods by "." and name
+	callable    callable
 	storage     table[*ssa.Global, *ssa.Global] // variables that were declared again → the first declaration
 	continued   []continuation
 	bound       []binding
@@ -129,6 +129,7 @@ type (
 func New(prog *ssa.Program, o Options) *Lowerer {
 	l := &Lowerer{prog: prog, options: o, carries: map[string]bool{}, shows: map[string]bool{}, interfaces: map[string]bool{}}
 	l.registry = rt.NewRegistry(l.fromSource)
+	l.callable.l = l
 	for _, p := range carrying {
 		l.carries[p] = true
 	}
@@ -151,7 +152,7 @@ func (l *Lowerer) fromSource(p *types.Package) bool {
 
 func (l *Lowerer) tables() []transaction {
 	return []transaction{&l.names, &l.globals, &l.texts, &l.shapes, &l.recursives, &l.descriptors, &l.registered, &l.zeros, &l.constants,
-		&l.dispatchers, &l.signatures, &l.methods, &l.imports, &l.effects, &l.tags, &l.byKey, &l.storage}
+		&l.dispatchers, &l.signatures, &l.methods, &l.imports, &l.effects, &l.tags, &l.callable, &l.storage}
 }
 
 // Package lowers the functions, variables and types of a cell's built package, and the instances of generic functions that it

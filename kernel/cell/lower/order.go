@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -13,13 +14,12 @@ import (
 type order struct {
 	w     *writer
 	spans []span
-	reach map[*ssa.Function]map[string]bool // what a function may write, with all that it calls
 }
 
 type span struct{ from, to token.Pos }
 
 func newOrder(w *writer, files []*ast.File) *order {
-	o := &order{w: w, reach: map[*ssa.Function]map[string]bool{}}
+	o := &order{w: w}
 	for _, f := range files {
 		o.addSpans(f)
 	}
@@ -202,100 +202,56 @@ func (o *order) touched(v ssa.Value, c *ssa.CallCommon) bool {
 		}
 		ks = []string{"M:" + key(v.X.Type().Underlying())}
 	}
-	for _, f := range o.callees(c) {
-		writes := o.writes(f)
+	prefix := ""
+	if t != nil && isStruct(t) {
+		prefix = "F:" + key(t.Underlying()) + ":"
+	}
+	return o.writes(c, func(s *summary) bool {
 		for _, k := range ks {
-			if writes[k] {
+			if s.writes[k] {
 				return true
 			}
 		}
-		if t == nil || !isStruct(t) {
+		for k := range s.writes {
+			if prefix != "" && strings.HasPrefix(k, prefix) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// writes reports whether hit holds of the summary of something that a call may run.
+func (o *order) writes(c *ssa.CallCommon, hit func(*summary) bool) bool {
+	l := o.w.l
+	f, keys := o.w.calls(c)
+	seen := map[string]bool{}
+	visit := func(s *summary) bool {
+		for k := range s.dynamic {
+			if !seen[k] {
+				keys = append(keys, k)
+			}
+		}
+		return hit(s)
+	}
+	if f != nil && visit(l.summary(o.w, f)) {
+		return true
+	}
+	for len(keys) > 0 {
+		k := keys[len(keys)-1]
+		keys = keys[:len(keys)-1]
+		if seen[k] {
 			continue
 		}
-		prefix := "F:" + key(t.Underlying()) + ":"
-		for k := range writes {
-			if len(k) > len(prefix) && k[:len(prefix)] == prefix {
+		seen[k] = true
+		if s := l.callable.kept[k]; s != nil && visit(s) {
+			return true
+		}
+		for _, f := range l.callable.fresh[k] {
+			if visit(l.summary(o.w, f)) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// writes is what a function may write, with all that it calls.
-func (o *order) writes(f *ssa.Function) map[string]bool {
-	if w, ok := o.reach[f]; ok {
-		return w
-	}
-	all := map[string]bool{}
-	seen := map[*ssa.Function]bool{}
-	var walk func(f *ssa.Function)
-	walk = func(f *ssa.Function) {
-		if seen[f] {
-			return
-		}
-		seen[f] = true
-		e := o.w.l.analyse(o.w, f)
-		for k := range e.writes {
-			all[k] = true
-		}
-		for _, c := range e.calls {
-			for _, g := range o.callees(c) {
-				walk(g)
-			}
-		}
-	}
-	walk(f)
-	o.reach[f] = all
-	return all
-}
-
-// callees are the functions that a call may run.
-func (o *order) callees(c *ssa.CallCommon) []*ssa.Function {
-	if c.IsInvoke() {
-		return o.byKey("." + c.Method.Name())
-	}
-	if f := c.StaticCallee(); f != nil {
-		if !external(f) {
-			return []*ssa.Function{f}
-		}
-		var r []*ssa.Function // callbacks of a compiled function
-		for _, a := range c.Args {
-			if s, ok := a.Type().Underlying().(*types.Signature); ok {
-				r = append(r, o.byKey(signatureKey(o.w, s))...)
-			}
-			if isInterface(a.Type()) || hasMethods(a.Type()) {
-				r = append(r, o.methodsOf(a.Type())...)
-			}
-		}
-		return r
-	}
-	if _, ok := c.Value.(*ssa.Builtin); ok {
-		return nil
-	}
-	return o.byKey(signatureKey(o.w, c.Signature()))
-}
-
-func hasMethods(t types.Type) bool {
-	_, ok := types.Unalias(t).(*types.Named)
-	return ok
-}
-
-// methodsOf are the functions that carry out the methods of an interface which a compiled function may call.
-func (o *order) methodsOf(t types.Type) []*ssa.Function {
-	it, ok := t.Underlying().(*types.Interface)
-	if !ok {
-		return nil
-	}
-	var r []*ssa.Function
-	for i := range it.NumMethods() {
-		r = append(r, o.byKey("."+it.Method(i).Name())...)
-	}
-	return r
-}
-
-// byKey lists the analysed functions with a signature or a method's name.
-func (o *order) byKey(k string) []*ssa.Function {
-	fs, _ := o.w.l.byKey.get(k)
-	return fs
 }

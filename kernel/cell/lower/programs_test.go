@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -84,3 +85,43 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("%d of %d programs right, want at least 97 %%", right, n)
 	}
 }
+
+// TestOwnPrograms runs the programs of testdata, each over one part of the language or the library; the outputs beside them are
+// those of `go run`.
+func TestOwnPrograms(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no programs in testdata", err)
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			src, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(strings.TrimSuffix(name, ".go") + ".out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := runProgram(t, name, string(src), 30*time.Second)
+			if o.refused != "" {
+				t.Fatal(o.refused)
+			}
+			got, lines := strings.Split(o.stdout, "\n"), strings.Split(string(want), "\n")
+			for i := range max(len(got), len(lines)) {
+				g, w := "(no more lines)", "(no more lines)"
+				if i < len(got) {
+					g = got[i]
+				}
+				if i < len(lines) {
+					w = lines[i]
+				}
+				if address.ReplaceAllString(g, "ADDRESS") != address.ReplaceAllString(w, "ADDRESS") {
+					t.Errorf("line %d\n got %s\nwant %s", i+1, g, w)
+				}
+			}
+		})
+	}
+}
+
+var address = regexp.MustCompile(`0x[0-9a-f]{6,}`)

@@ -151,11 +151,11 @@ func Enter() *Defers {
 	return nil
 }
 
-// PassDefer is called first by a wrapper of a method that recovers: the method is one frame further away.
-func PassDefer() {
+// PassDefer is called first by a wrapper of a method that recovers: the method is n frames further away.
+func PassDefer(n int) {
 	if w, ok := pending.Load(goroutineID()); ok {
 		if w := w.(*waiting); w.frames == framesSinceDefer() {
-			w.frames++
+			w.frames += n
 		}
 	}
 }

@@ -272,6 +272,19 @@ func PanicWith(x any, pos int) {
 	raise(In(x), pos)
 }
 
+// PanicRange is the misuse of a range statement over a function, which is in the given state.
+func PanicRange(state, pos int) {
+	switch state {
+	case -3:
+		raise(runtimeError("range function recovered a loop body panic and did not resume panicking"), pos)
+	case -2:
+		raise(runtimeError("range function continued iteration after whole loop exit"), pos)
+	case -1:
+		raise(runtimeError("range function continued iteration after loop body panic"), pos)
+	}
+	refuse("a call of yield after the loop's body was left", "the panic's text depends on whether the loop is over", "return when yield returns false")
+}
+
 // PanicWrap is the call of a method with a value receiver through a nil pointer.
 func PanicWrap(recv, method string, pos int) {
 	raise(plainError(fmt.Sprintf("value method %s.%s called using nil *%s pointer", recv, method, recv[strings.LastIndex(recv, ".")+1:])), pos)

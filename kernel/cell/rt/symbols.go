@@ -37,6 +37,7 @@ var symbols = map[string]reflect.Value{
 	"PanicNil":     reflect.ValueOf(PanicNil),
 	"PanicNilMap":  reflect.ValueOf(PanicNilMap),
 	"PanicShift":   reflect.ValueOf(PanicShift),
+	"PanicRange":   reflect.ValueOf(PanicRange),
 	"PanicWrap":    reflect.ValueOf(PanicWrap),
 	"Exit":         reflect.ValueOf(Exit),
 	"LogFatal":     reflect.ValueOf(LogFatal),
