@@ -40,7 +40,6 @@ func (fn *function) binary(in *ssa.BinOp) {
 // constantIn keeps a constant in a variable, so that the interpreter does not fold it.
 func (fn *function) constantIn(c *ssa.Const, e string) string {
 	x, t := fn.local(), fn.w.erased(c.Type())
-	fn.w.useImports(t)
 	fn.line("var %s %s = %s", x, t, e)
 	return x
 }
@@ -127,7 +126,6 @@ func (fn *function) convert(v ssa.Value, to types.Type) string {
 	x := fn.value(v)
 	from := v.Type()
 	t := w.erased(to)
-	w.useImports(t)
 	switch {
 	case isString(to) && isInteger(from):
 		if hasInfo(from, types.IsUnsigned) && !typeFits(from, 1<<62) {

@@ -195,7 +195,6 @@ func (w *writer) borderFunction(f *ssa.Function) string {
 		ps = append(ps, "a"+strconv.Itoa(i))
 	}
 	sig := w.signature(f.Signature, ps)
-	w.useImports(sig)
 	ret := "return "
 	if f.Signature.Results().Len() == 0 {
 		ret = ""

@@ -111,7 +111,6 @@ func (fn *function) lengthBuiltin(b *ssa.Builtin, c *ssa.CallCommon, as []string
 // extreme is min or max, which the interpreter does not know.
 func (fn *function) extreme(name string, as []string, in *ssa.Call) string {
 	t := fn.w.erased(in.Type())
-	fn.w.useImports(t)
 	acc := fn.local()
 	fn.line("var %s %s = %s", acc, t, as[0])
 	compiled, op := "rt.MinFloat", "<"

@@ -176,9 +176,6 @@ func (fn *function) thunk(c *ssa.CallCommon, b *ssa.BasicBlock) string {
 		}
 		e = w.callText(c, receiver, as)
 	}
-	for _, p := range params {
-		w.useImports(p)
-	}
 	// statements that the call needs run inside the thunk
 	inside := fn.out[before:]
 	fn.out = fn.out[:before:before]

@@ -299,3 +299,13 @@ func TestPanicPositions(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsOfEarlierUnits: constants and types that an earlier unit made are usable in a later one.
+func TestTextsOfEarlierUnits(t *testing.T) {
+	s := started(t)
+	s.expect(t, "", "import \"strings\"\ntype A int\ntype B int\nvar m = map[any]string{}\nvar sb strings.Builder")
+	s.expect(t, "", "func Cell() { m[A(1)] = \"a\" }")
+	s.expect(t, "2 a\n", "import \"fmt\"\nfunc Cell() { m[B(1)] = \"b\"; fmt.Println(len(m), m[A(1)]) }")
+	s.expect(t, "", "func Cell() { w := sb.WriteString; w(\"x\") }")
+	s.expect(t, "x\n", "import \"fmt\"\nfunc Cell() { p := &sb; fmt.Println(p.String()) }")
+}

@@ -36,7 +36,6 @@ func (w *writer) quietDescriptor(t types.Type) *rt.Type {
 		return d
 	}
 	e := w.erased(t)
-	w.useImports(e)
 	d := w.l.registry.NewType(t, w.native(t))
 	w.l.descriptors.put(k, d)
 	w.setup = append(w.setup, fmt.Sprintf("rt.SetType(%d, new(%s))", d.ID, e))
@@ -115,7 +114,6 @@ func (w *writer) registerMethods(t types.Type) {
 	ms := w.l.prog.MethodSets.MethodSet(t)
 	d := w.quietDescriptor(t)
 	receiver := w.erased(t)
-	w.useImports(receiver)
 	for i := range ms.Len() {
 		sel := ms.At(i)
 		f := w.l.prog.MethodValue(sel)
@@ -145,7 +143,6 @@ func (w *writer) registerMethods(t types.Type) {
 		}
 		n := w.name("m")
 		text := w.signature(sig, ps)
-		w.useImports(text)
 		w.add(f, "func "+n+withReceiver(text, true)+" {")
 		if wrapsRecover(f) {
 			w.add(f, "rt.PassDefer(1)")
@@ -235,7 +232,6 @@ func (w *writer) writeDispatcher(k string) {
 	d, _ := w.l.dispatchers.get(k)
 	sig := d.method.Signature()
 	plain := w.signature(sig, nil)
-	w.useImports(plain)
 	number, ok := w.l.signatures.get(plain)
 	if !ok {
 		w.l.counter++
@@ -264,7 +260,6 @@ func (w *writer) writeDispatcher(k string) {
 		}
 	}
 	for _, im := range impls {
-		w.useImports(im.receiver)
 		receiver, get := "x", fmt.Sprintf("x, _ := q.(%s); ", im.receiver)
 		if im.receiver == "interface{}" {
 			receiver, get = "q", ""

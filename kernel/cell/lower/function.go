@@ -305,7 +305,6 @@ func (fn *function) block(b, next *ssa.BasicBlock) {
 
 // variable declares a variable at the top of the function: it is assigned in more than one place.
 func (fn *function) variable(n, t string) string {
-	fn.w.useImports(t)
 	fn.decl = append(fn.decl, "var "+n+" "+t)
 	return n
 }
@@ -315,7 +314,6 @@ func (fn *function) set(v ssa.Value, e string) {
 	t := fn.w.erased(v.Type())
 	if v.Referrers() != nil && len(*v.Referrers()) == 0 {
 		// evaluated for its effect only
-		fn.w.useImports(t)
 		fn.line("var %s %s = %s", fn.local(), t, e)
 		return
 	}
@@ -333,7 +331,6 @@ func (fn *function) set(v ssa.Value, e string) {
 		fn.line("%s = %s", n, strip(e))
 		return
 	}
-	fn.w.useImports(t)
 	fn.line("var %s %s = %s", n, t, strip(e))
 }
 

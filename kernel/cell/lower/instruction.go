@@ -26,7 +26,6 @@ func (fn *function) instruction(in ssa.Instruction, next *ssa.BasicBlock) {
 	case *ssa.Alloc:
 		if !fn.results[in] {
 			t := fn.w.erased(deref(in.Type()))
-			fn.w.useImports(t)
 			fn.set(in, "new("+t+")")
 		}
 	case *ssa.BinOp:
@@ -47,14 +46,12 @@ func (fn *function) instruction(in ssa.Instruction, next *ssa.BasicBlock) {
 		fn.closure(in)
 	case *ssa.MakeMap:
 		t := fn.w.underlying(in.Type())
-		fn.w.useImports(t)
 		fn.set(in, fn.opaque(in.Type(), "make("+t+")"))
 	case *ssa.MakeChan:
 		fn.makeChan(in)
 	case *ssa.MakeSlice:
 		n, c := fn.int(in.Len), fn.int(in.Cap)
 		t := fn.w.underlying(in.Type())
-		fn.w.useImports(t)
 		if !constantLength(in.Len) || !constantLength(in.Cap) {
 			fn.line("rt.CheckMake(%s, %s, %d)", n, c, fn.at())
 		}
@@ -135,7 +132,6 @@ func (fn *function) checkBound(recv ssa.Value, b *ssa.BasicBlock) {
 
 func (fn *function) makeChan(in *ssa.MakeChan) {
 	e := fn.w.erased(in.Type().Underlying().(*types.Chan).Elem())
-	fn.w.useImports(e)
 	x := fn.local()
 	fn.line("%s := make(chan %s, %s)", x, e, fn.int(in.Size))
 	fn.set(in, fn.opaque(in.Type(), x))
@@ -447,7 +443,6 @@ func (fn *function) changeType(in *ssa.ChangeType) {
 				break
 			}
 		}
-		fn.w.useImports(to)
 		fn.set(in, to+"("+x+")")
 	}
 }
@@ -464,7 +459,7 @@ func (fn *function) makeInterface(in *ssa.MakeInterface) {
 	if c, ok := in.X.(*ssa.Const); ok {
 		e = box + fn.typedConstant(c) + ")"
 		if c.Value != nil {
-			e = fn.w.constantVariable("interface{}", e)
+			e = fn.w.constantBox(e)
 		}
 	} else {
 		e = box + fn.value(in.X) + ")"

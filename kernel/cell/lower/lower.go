@@ -112,6 +112,7 @@ type Lowerer struct {
 	tags        table[int, int]                 // what dispatchers compare, by descriptor, where a type was continued
 	methods     table[string, []implementation] // what implements an interface's method, by method and signature
 	imports     table[string, string]           // local names of compiled packages
+	packages    table[string, string]           // import paths by local name
 	effects     table[*ssa.Function, *effects]
 	callable    callable
 	storage     table[*ssa.Global, *ssa.Global] // variables that were declared again → the first declaration
@@ -152,7 +153,7 @@ func (l *Lowerer) fromSource(p *types.Package) bool {
 
 func (l *Lowerer) tables() []transaction {
 	return []transaction{&l.names, &l.globals, &l.texts, &l.shapes, &l.recursives, &l.descriptors, &l.registered, &l.zeros, &l.constants,
-		&l.dispatchers, &l.signatures, &l.methods, &l.imports, &l.effects, &l.tags, &l.callable, &l.storage}
+		&l.dispatchers, &l.signatures, &l.methods, &l.imports, &l.packages, &l.effects, &l.tags, &l.callable, &l.storage}
 }
 
 // Package lowers the functions, variables and types of a cell's built package, and the instances of generic functions that it
@@ -170,7 +171,7 @@ func (l *Lowerer) Package(pkg *ssa.Package, files ...*ast.File) (u *Unit, err er
 	}
 	continued := l.continued
 	l.bound = nil
-	w := &writer{l: l, pkg: pkg, aliases: map[string]string{}}
+	w := &writer{l: l, pkg: pkg}
 	defer func() {
 		if r := recover(); r != nil {
 			refusal, ok := r.(*Refusal)

@@ -143,7 +143,6 @@ func (fn *function) recursiveValue(v ssa.Value) string {
 		return fn.base(v)
 	}
 	x, t := fn.local(), fn.w.underlying(v.Type())
-	fn.w.useImports(t)
 	fn.line("var %s %s", x, t)
 	fn.fromAny(x, t, fn.value(v))
 	return x

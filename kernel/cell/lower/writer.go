@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"maps"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -16,18 +18,17 @@ import (
 
 // A writer makes one unit.
 type writer struct {
-	l       *Lowerer
-	pkg     *ssa.Package
-	types   []string          // type declarations
-	vars    []string          // variables of the text
-	setup   []string          // statements of the set-up function
-	body    []line            // functions
-	aliases map[string]string // import path → local name, of what this unit imports
-	queue   []*ssa.Function   // to be lowered
-	known   []types.Type      // types whose methods are to be registered
-	needed  []string          // dispatchers to be written, in order
-	order   *order
-	fn      *function // being lowered
+	l      *Lowerer
+	pkg    *ssa.Package
+	types  []string        // type declarations
+	vars   []string        // variables of the text
+	setup  []string        // statements of the set-up function
+	body   []line          // functions
+	queue  []*ssa.Function // to be lowered
+	known  []types.Type    // types whose methods are to be registered
+	needed []string        // dispatchers to be written, in order
+	order  *order
+	fn     *function // being lowered
 }
 
 // A line of lowered text and the position in the cell that it comes from.
@@ -55,31 +56,42 @@ func (w *writer) name(prefix string) string {
 	return prefix + strconv.Itoa(w.l.counter)
 }
 
-// importName is the local name of a compiled package, imported by this unit.
-func (w *writer) importName(p *types.Package) string { return w.importPath(p.Path(), p.Name()) }
-
-func (w *writer) importPath(path, name string) string {
+// importName is the local name of a compiled package.
+func (w *writer) importName(p *types.Package) string {
+	path := p.Path()
 	n, ok := w.l.imports.get(path)
 	if !ok {
-		n = w.name("q") + "_" + name
+		n = w.name("q") + "_" + p.Name()
 		w.l.imports.put(path, n)
+		w.l.packages.put(n, path)
 	}
-	w.aliases[path] = n
 	return n
 }
 
-// useImports makes sure that this unit imports what a type text made for an earlier one mentions.
-func (w *writer) useImports(text string) {
-	if !strings.Contains(text, ".") {
-		return
-	}
-	for _, m := range []map[string]string{w.l.imports.kept, w.l.imports.fresh} {
-		for path, n := range m {
-			if strings.Contains(text, n+".") {
-				w.aliases[path] = n
+// importNames matches the local names of compiled packages in lowered text.
+var importNames = regexp.MustCompile(`\bq[0-9]+_[\pL\pN_]+\.`)
+
+// imported lists the paths of the compiled packages that the unit's text mentions, and their local names. Types that an earlier
+// unit made are mentioned without importName having been called for them.
+func (w *writer) imported() (paths []string, names map[string]string) {
+	names = map[string]string{}
+	find := func(text string) {
+		for _, n := range importNames.FindAllString(text, -1) {
+			n = n[:len(n)-1]
+			if p, ok := w.l.packages.get(n); ok {
+				names[p] = n
 			}
 		}
 	}
+	for _, ls := range [][]string{w.types, w.vars, w.setup} {
+		for _, l := range ls {
+			find(l)
+		}
+	}
+	for _, l := range w.body {
+		find(l.text)
+	}
+	return slices.Sorted(maps.Keys(names)), names
 }
 
 // unit lowers the package and all that it needs.
@@ -158,12 +170,10 @@ func (w *writer) assemble(init string) *Unit {
 	fmt.Fprintf(&b, "//line u%d:1\n", n)
 	write("package main", token.NoPos)
 	write("import "+strconv.Quote(RuntimePath), token.NoPos)
-	for p := range w.aliases {
-		u.Imports = append(u.Imports, p)
-	}
-	slices.Sort(u.Imports)
+	var names map[string]string
+	u.Imports, names = w.imported()
 	for _, p := range u.Imports {
-		write("import "+w.aliases[p]+" "+strconv.Quote(p), token.NoPos)
+		write("import "+names[p]+" "+strconv.Quote(p), token.NoPos)
 	}
 	for _, l := range slices.Concat(w.types, w.vars) {
 		write(l, token.NoPos)
@@ -197,7 +207,6 @@ func (w *writer) zero(text string) string {
 	if z, ok := w.l.zeros.get(text); ok {
 		return z
 	}
-	w.useImports(text)
 	z := w.name("z")
 	w.l.zeros.put(text, z)
 	w.vars = append(w.vars, "var "+z+" "+text)
@@ -210,10 +219,22 @@ func (w *writer) constantVariable(t, e string) string {
 	if n, ok := w.l.constants.get(k); ok {
 		return n
 	}
-	w.useImports(t)
 	n := w.name("k")
 	w.l.constants.put(k, n)
 	w.vars = append(w.vars, "var "+n+" "+t+" = "+e)
+	return n
+}
+
+// constantBox holds a constant in an interface in a variable. The set-up function makes it: the interpreter takes a variable that
+// mentions one of an earlier unit for a loop of definitions.
+func (w *writer) constantBox(e string) string {
+	if n, ok := w.l.constants.get(e); ok {
+		return n
+	}
+	n := w.name("k")
+	w.l.constants.put(e, n)
+	w.vars = append(w.vars, "var "+n+" interface{}")
+	w.setup = append(w.setup, n+" = "+e)
 	return n
 }
 
@@ -228,7 +249,6 @@ func (w *writer) globalPointer(v *ssa.Global) string {
 	n := w.name("g")
 	w.l.globals.put(v, n)
 	e := w.erased(deref(v.Type()))
-	w.useImports(e)
 	w.vars = append(w.vars, fmt.Sprintf("var %s *%s = new(%s)", n, e, e))
 	return n
 }
