@@ -102,10 +102,11 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			evaluator, err := startEvaluator(cmd.ErrOrStderr(), deviceEnv(device))
+			self, err := os.Executable()
 			if err != nil {
-				return err
+				return fmt.Errorf("start the worker: %w", err)
 			}
+			evaluator := startEvaluator(self, deviceEnv(device), cmd.ErrOrStderr())
 			defer evaluator.Shutdown(false)
 			ran := notebook.Run(cmd.Context(), nb, evaluator, notebook.Options{
 				Progress:    func(p notebook.Progress) { fmt.Fprintln(cmd.ErrOrStderr(), p) },
@@ -137,12 +138,8 @@ func deviceEnv(device string) []string {
 }
 
 // startEvaluator starts the worker process: this program again, so that user code never runs where the sockets are.
-func startEvaluator(log io.Writer, env []string) (*supervisor.Supervisor, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("start the worker: %w", err)
-	}
-	return supervisor.Start(supervisor.Options{Argv: []string{self, "worker"}, Env: env, Log: log}), nil
+func startEvaluator(self string, env []string, log io.Writer) *supervisor.Supervisor {
+	return supervisor.Start(supervisor.Options{Argv: []string{self, "worker"}, Env: env, Log: log})
 }
 
 func kernelCommand() *cobra.Command {
@@ -152,17 +149,24 @@ func kernelCommand() *cobra.Command {
 		Short: "Serve one Jupyter session; Jupyter starts it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			evaluator, err := startEvaluator(cmd.ErrOrStderr(), nil)
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("start the worker: %w", err)
+			}
+			outputs, err := install.Outputs()
 			if err != nil {
 				return err
 			}
-			defer evaluator.Shutdown(false)
 			// Jupyter interrupts by a message or by SIGINT: Serve answers both, so the signal must not end the process.
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 			defer stop()
 			return kernel.Serve(ctx, kernel.Options{
-				ConnectionFile: file, Evaluator: evaluator, Version: version, Log: cmd.ErrOrStderr(),
-				Banner: "memwall " + version + ": Go cells, real CUDA kernels, and what they cost. %help lists what a cell can do.",
+				ConnectionFile: file,
+				Start:          func() kernel.Evaluator { return startEvaluator(self, nil, cmd.ErrOrStderr()) },
+				Version:        version,
+				Banner:         "memwall " + version + ": Go cells, real CUDA kernels, and what they cost. %help lists what a cell can do.",
+				OutputDir:      outputs,
+				Log:            cmd.ErrOrStderr(),
 			})
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Cache is the project's cache folder: $MEMWALL_CACHE, else memwall in the user's cache folder.
@@ -22,6 +23,31 @@ func Cache() (string, error) {
 		return "", fmt.Errorf("no cache folder: %w: set MEMWALL_CACHE to a folder that memwall may write", err)
 	}
 	return filepath.Join(dir, "memwall"), nil
+}
+
+// keepOutputs is how long output that was too long for a notebook stays in the cache.
+const keepOutputs = 7 * 24 * time.Hour
+
+// Outputs is the folder for output that is too long for a notebook. Files of last week and before are removed.
+func Outputs() (string, error) {
+	cache, err := Cache()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "outputs")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("folder for long output: %w: set MEMWALL_CACHE to a folder that memwall may write", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("folder for long output: %w", err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepOutputs {
+			os.Remove(filepath.Join(dir, e.Name())) // another process may have removed it already
+		}
+	}
+	return dir, nil
 }
 
 // writeFile writes a file whole or not at all: a reader never sees a part of it.

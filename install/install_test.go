@@ -128,6 +128,33 @@ func TestBinaryIsCopiedOnce(t *testing.T) {
 	}
 }
 
+func TestOutputsForgetsOldFiles(t *testing.T) {
+	t.Setenv("MEMWALL_CACHE", t.TempDir())
+	dir, err := Outputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, age := range map[string]time.Duration{"old": 8 * 24 * time.Hour, "young": time.Hour} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(-age)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Outputs(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "young")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "old")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file of last week is still there (%v)", err)
+	}
+}
+
 func TestMissingPython(t *testing.T) {
 	t.Setenv("MEMWALL_CACHE", t.TempDir())
 	t.Setenv("PATH", "")
