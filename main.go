@@ -162,7 +162,7 @@ func kernelCommand() *cobra.Command {
 			defer stop()
 			return kernel.Serve(ctx, kernel.Options{
 				ConnectionFile: file,
-				Start:          func() kernel.Evaluator { return startEvaluator(self, nil, cmd.ErrOrStderr()) },
+				Start:          func() (kernel.Evaluator, error) { return startEvaluator(self, nil, cmd.ErrOrStderr()), nil },
 				Version:        version,
 				Banner:         "memwall " + version + ": Go cells, real CUDA kernels, and what they cost. %help lists what a cell can do.",
 				OutputDir:      outputs,
