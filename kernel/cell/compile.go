@@ -15,7 +15,7 @@ const (
 	cellFunc = "cell·" // the function of the statements
 	showFunc = "show·" // what the last expression is an argument of while types are checked
 	errVar   = "err·"  // the error that ends the cell
-	atVar    = "at·"   // which statement returned it
+	atVar    = "at·"   // where the call is that runs
 	stepVar  = "step·" // how far the statements got
 	outVar   = "out·"  // the values of the last expression, with a number
 	oldMark  = "·old"  // behind a name: what it meant before this cell declares it
@@ -150,6 +150,7 @@ type compilation struct {
 	inits       []string
 	hidden      map[string]*hiddenVar
 	usesErr     bool
+	marked_     bool // statements note where their calls are
 	runsMain    bool
 	pkg         *types.Package
 	info        *types.Info

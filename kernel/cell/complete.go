@@ -293,7 +293,7 @@ func (c *compilation) members(x ast.Expr) (cs []Candidate) {
 		if p, ok := c.info.Uses[id].(*types.PkgName); ok {
 			scope := p.Imported().Scope()
 			for _, n := range scope.Names() {
-				if o := scope.Lookup(n); o.Exported() {
+				if o := scope.Lookup(n); o.Exported() && !c.s.hides(p.Imported().Path(), n) {
 					cs = append(cs, Candidate{n, kindOf(o), signature(o), 1})
 				}
 			}

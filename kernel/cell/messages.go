@@ -135,7 +135,7 @@ func (c *compilation) nearSelector(pos token.Pos, name string) string {
 		if p, ok := c.info.Uses[id].(*types.PkgName); ok {
 			var names []string
 			for _, n := range p.Imported().Scope().Names() {
-				if token.IsExported(n) {
+				if token.IsExported(n) && !c.s.hides(p.Imported().Path(), n) {
 					names = append(names, n)
 				}
 			}

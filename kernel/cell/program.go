@@ -106,7 +106,10 @@ func (c *compilation) finish() (*Program, error) {
 		return ""
 	}
 	if c.usesErr {
-		p.Failure, p.At = global(errVar), global(atVar)
+		p.Failure = global(errVar)
+	}
+	if c.marked_ {
+		p.At = global(atVar)
 	}
 	if len(p.steps) > 0 {
 		p.Step = global(stepVar)
@@ -247,7 +250,13 @@ func (c *compilation) rewrite(p *Program) {
 	for _, n := range c.body.body.Body.List {
 		st := owner[n]
 		var names []string
-		if l, ok := fill[n]; ok {
+		l, isLate := fill[n]
+		if isLate {
+			list = c.markCall(list, l.assign)
+		} else {
+			list = c.markCall(list, n)
+		}
+		if isLate {
 			c.useVars(l.assign)
 			list = append(list, l.assign)
 			if l.guard {
@@ -281,6 +290,29 @@ func (c *compilation) rewrite(p *Program) {
 	}
 	c.body.body.Body.List = list
 	c.declareVars(p)
+}
+
+// markCall notes, in front of a statement that calls something, where the call is: an error that it returns, or a panic of
+// compiled code, is shown there.
+func (c *compilation) markCall(list []ast.Stmt, n ast.Stmt) []ast.Stmt {
+	var pos token.Pos
+	ast.Inspect(n, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if _, lit := n.(*ast.FuncLit); lit || pos.IsValid() {
+			return false
+		}
+		if ok && call != c.show && call.Pos().IsValid() {
+			if tv, known := c.info.Types[call.Fun]; !known || !tv.IsType() && !tv.IsBuiltin() {
+				pos = call.Pos()
+			}
+		}
+		return true
+	})
+	if !pos.IsValid() {
+		return list
+	}
+	c.marked_ = true
+	return append(list, c.setInt(atVar, pos, int(pos)))
 }
 
 func lhsNames(a *ast.AssignStmt) []string {
@@ -397,7 +429,7 @@ func (c *compilation) guard(pos token.Pos) ast.Stmt {
 	c.info.Uses[y], c.info.Types[y] = types.Universe.Lookup("nil"), types.TypeAndValue{Type: errorType}
 	cond := &ast.BinaryExpr{X: x, OpPos: pos, Op: token.NEQ, Y: y}
 	c.info.Types[cond] = types.TypeAndValue{Type: types.Typ[types.Bool]}
-	return &ast.IfStmt{If: pos, Cond: cond, Body: &ast.BlockStmt{Lbrace: pos, List: []ast.Stmt{c.setInt(atVar, pos, int(pos)), &ast.ReturnStmt{Return: pos}}, Rbrace: pos}}
+	return &ast.IfStmt{If: pos, Cond: cond, Body: &ast.BlockStmt{Lbrace: pos, List: []ast.Stmt{&ast.ReturnStmt{Return: pos}}, Rbrace: pos}}
 }
 
 // expression rewrites an expression statement of the top level: a call whose last result is an error may end the cell, and

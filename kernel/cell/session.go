@@ -33,6 +33,8 @@ type Options struct {
 	Archives []*exportdata.Archive
 	// Refuse returns why a package cannot be imported though its types are known, "" when it can.
 	Refuse func(path string) string
+	// Hidden reports the names of packages that are not for cells: they are not offered.
+	Hidden func(path, name string) bool
 	Lower  lower.Options
 }
 
@@ -58,6 +60,7 @@ type Session struct {
 	files    files
 	importer *exportdata.Importer
 	refuse   func(string) string
+	hides    func(path, name string) bool
 	prog     *ssa.Program
 	lower    *lower.Lowerer
 	auto     map[string]string // names that are imported on first use
@@ -83,6 +86,9 @@ func NewSession(o Options) (*Session, error) {
 		files: files{fset: fset, parts: map[*token.File]fragment{}}, importer: m, refuse: o.Refuse,
 		names: map[string]*entity{}, methods: map[string]map[string]*item{}, imports: map[string]string{},
 		hidden: map[string]*hiddenVar{}, predeclared: map[string]Predeclared{}, users: map[string]map[*item]bool{}, typed: map[string]map[string]bool{},
+	}
+	if s.hides = o.Hidden; s.hides == nil {
+		s.hides = func(string, string) bool { return false }
 	}
 	if s.refuse == nil {
 		s.refuse = func(string) string { return "" }

@@ -78,6 +78,14 @@ func TestRedeclare(t *testing.T) {
 			"q", "<CompileError cell 6, 1:1: q is stale: cell 5 declared P, Q again, after q was made: run cell 2 again to make it anew\n    q\n    ^>",
 			"q := Q{P{1.5}, nil}\nq.Triple", "<CompileError cell 7, 2:3: undefined: q.Triple\n    q.Triple\n      ^\nmethod P.Triple does not compile since cell 5: cell 3, 1:34: cannot use 3 * p.X (value of type float64) as int value in return statement: mend it and run cell 3 again>",
 		}},
+	} {
+		t.Run(n.name, n.test)
+	}
+}
+
+// TestRedeclareMore: interfaces, generic types, constants, and names that become something else.
+func TestRedeclareMore(t *testing.T) {
+	for _, n := range []notebook{
 		{"interface and generic", []string{
 			"type S interface{ Area() float64 }\ntype C struct{ r float64 }\nfunc (c C) Area() float64 { return c.r }\nfunc Map[T, U any](xs []T, f func(T) U) []U {\n\tvar r []U\n\tfor _, x := range xs {\n\t\tr = append(r, f(x))\n\t}\n\treturn r\n}", "",
 			"var s S = C{2}\ns.Area()", "[float64: 2]",
@@ -112,12 +120,12 @@ func TestReturnedErrors(t *testing.T) {
 	for _, n := range []notebook{
 		{"errors", []string{
 			"n := strconv.Atoi(\"12\")\nn", "[int: 12]",
-			"m := strconv.Atoi(\"x\")\nfmt.Println(m)", "<Error cell 2, 1:3: strconv.Atoi: parsing \"x\": invalid syntax\n    m := strconv.Atoi(\"x\")\n      ^>",
+			"m := strconv.Atoi(\"x\")\nfmt.Println(m)", "<Error cell 2, 1:6: strconv.Atoi: parsing \"x\": invalid syntax\n    m := strconv.Atoi(\"x\")\n         ^>",
 			"m", "<CompileError cell 3, 1:1: m has no value: cell 2 failed before it gave it one\n    m\n    ^>",
 			"func fail() error { return errors.New(\"no\") }\nfmt.Println(1)\nfail()\nfmt.Println(2)", "1\n<Error cell 4, 3:1: no\n    fail()\n    ^>",
 			"err := fail()\nerr", "[error: no]",
 			"_ = fail()", "",
-			"n = strconv.Atoi(\"y\")", "<Error cell 7, 1:3: strconv.Atoi: parsing \"y\": invalid syntax\n    n = strconv.Atoi(\"y\")\n      ^>",
+			"n = strconv.Atoi(\"y\")", "<Error cell 7, 1:5: strconv.Atoi: parsing \"y\": invalid syntax\n    n = strconv.Atoi(\"y\")\n        ^>",
 			"n", "[int: 0]",
 			"func two() (int, string, error) { return 1, \"a\", nil }\ntwo()", "[int: 1][string: a]",
 			"a, b := two()\nb", "[string: a]",
@@ -143,7 +151,8 @@ func TestPanics(t *testing.T) {
 			"panic(fmt.Sprint(\"a\", 1))", "<Panic cell 7, 1:1: panic: a1\n    panic(fmt.Sprint(\"a\", 1))\n    ^>",
 			"x := 1\nos.Exit(3)", "<Exit Exit: os.Exit(3)>",
 			"x", "[int: 1]",
-			"var p *struct{ A int }\np.A", "<Panic cell 10, 2:3: panic: runtime error: invalid memory address or nil pointer dereference\n    p.A\n      ^>",
+			"x = 2\ny = len(strings.Repeat(\"a\", -x))", "<Panic cell 10, 2:9: panic: strings: negative Repeat count\n    y = len(strings.Repeat(\"a\", -x))\n            ^>",
+			"var p *struct{ A int }\np.A", "<Panic cell 11, 2:3: panic: runtime error: invalid memory address or nil pointer dereference\n    p.A\n      ^>",
 		}},
 	} {
 		t.Run(n.name, n.test)

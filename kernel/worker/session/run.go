@@ -143,11 +143,9 @@ const interruptPatience = 8 * time.Millisecond
 // still blocks in compiled code.
 func (s *Session) execute(ctx context.Context, p *cell.Program) (r result, ended bool) {
 	s.finished = make(chan result, 1)
-	evalCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
 	returned := make(chan error, 1)
 	go func() {
-		_, err := s.interp.EvalWithContext(evalCtx, fmt.Sprintf("runner.Run(%s, %s)", p.Unit.Setup, p.Entry))
+		_, err := s.interp.Eval(fmt.Sprintf("runner.Run(%s, %s)", p.Unit.Setup, p.Entry))
 		returned <- err
 	}()
 	select {
@@ -261,8 +259,11 @@ func (s *Session) failure(ctx context.Context, p *cell.Program, r result, ended 
 	return &Error{Name: "Error", Value: firstLine(text), Traceback: []string{placed(at, text)}, Cause: e}
 }
 
-// place is the statement whose call returned the error that ended the cell.
+// place is where the call of the top level is that ran last.
 func (s *Session) place(p *cell.Program) token.Pos {
+	if p.At == "" {
+		return token.NoPos
+	}
 	ptr, err := s.pointer(p.At)
 	if err != nil {
 		return token.NoPos
@@ -274,6 +275,9 @@ func (s *Session) place(p *cell.Program) token.Pos {
 func (s *Session) panicked(p *cell.Program, value any) *Error {
 	f := rt.Explain(value)
 	at := s.cells.Load().Place(token.Pos(f.Pos))
+	if f.Pos == 0 {
+		at = s.cells.Load().Place(s.place(p)) // compiled code panicked: the call of the top level that led there
+	}
 	cause, _ := value.(error)
 	var exit rt.Exited
 	if errors.As(cause, &exit) {

@@ -57,7 +57,9 @@ func (s *Session) start() error {
 	if err != nil {
 		return err
 	}
+	rt.WrapperOf = symbols.Wrapper
 	cells, err := cell.NewSession(cell.Options{
+		Hidden:   symbols.Hidden,
 		Archives: []*exportdata.Archive{a},
 		Refuse:   symbols.Refusal,
 		Lower:    lower.Options{Shows: shows},

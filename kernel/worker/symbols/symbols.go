@@ -80,3 +80,6 @@ func Wrapper(iface reflect.Type) (reflect.Type, bool) {
 	}
 	return w.Type().Elem(), true
 }
+
+// Hidden reports the names that are there for the worker alone.
+func Hidden(path, name string) bool { return visible.Hidden(path, name) }
