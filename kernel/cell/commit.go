@@ -32,7 +32,7 @@ func (p *Program) Commit() {
 		s.renewItem(t.item)
 	}
 	for _, n := range c.kept {
-		s.setVariable(n, &entity{obj: c.pkg.Scope().Lookup(n), cell: s.names[n].cell})
+		s.setVariable(n, &entity{obj: c.pkg.Scope().Lookup(n), cell: s.names[n].cell, addressed: s.names[n].addressed})
 	}
 	for n, why := range c.d.stale {
 		if e := s.names[n]; e != nil && e.item == nil && c.bodyVars[n] == nil {
@@ -50,6 +50,11 @@ func (p *Program) Commit() {
 		delete(s.imports, n)
 		s.forgetName(n)
 		s.setVariable(n, e)
+	}
+	for n := range p.addressed {
+		if e := s.names[n]; e != nil {
+			e.addressed = true
+		}
 	}
 	for _, h := range p.hidden {
 		s.hidden[h.name] = h

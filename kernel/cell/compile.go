@@ -333,7 +333,7 @@ func (c *compilation) closure() {
 	}
 	for _, v := range c.scanVars() {
 		e := c.s.names[v]
-		if e == nil || e.item != nil || e.stale != "" || c.d.changed[v] {
+		if e == nil || e.item != nil || e.stale != "" || e.addressed || c.d.changed[v] {
 			c.changed[v] = true
 		}
 	}

@@ -26,10 +26,11 @@ type Program struct {
 	At            string    // a pointer to the position of the statement whose error Failure is
 	Predeclared   []Binding // variables of the session's owner that this cell is the first to use
 
-	c      *compilation
-	ssa    *ssa.Package
-	hidden []*hiddenVar
-	steps  [][]string // variables that get their first value at step i+1
+	c         *compilation
+	ssa       *ssa.Package
+	hidden    []*hiddenVar
+	addressed map[string]bool
+	steps     [][]string // variables that get their first value at step i+1
 }
 
 // A Result is one value of a cell's last expression.
@@ -73,6 +74,7 @@ func (c *compilation) hide(name string, t types.Type) *hiddenVar {
 func (c *compilation) finish() (*Program, error) {
 	p := &Program{Cell: c.src.cell, c: c}
 	c.substitute()
+	p.addressed = c.addressed()
 	c.rewrite(p)
 	c.info.InitOrder = nil
 	c.createImports(c.info)

@@ -52,6 +52,8 @@ type entity struct {
 	cell  int   // that declared it last
 	stale string
 	text  string // of its type, made when it is asked for
+
+	addressed bool // a variable that something may point to
 }
 
 // Session is what the cells of a notebook have declared. Its methods may be called by several goroutines.

@@ -96,6 +96,15 @@ func TestRedeclareMore(t *testing.T) {
 			"l.Len()", "[int: 2]",
 			"Map(l.xs, func(s S) float64 { return s.Area() })", "[[]float64: [3 2]]",
 		}},
+		{"variable that something points to", []string{
+			"type P struct{ N int }\nfunc (p *P) Add() { p.N++ }\nvar all []*P", "",
+			"p := P{1}\nall = append(all, &p)", "",
+			"p := P{2}\nall = append(all, &p)", "",
+			"fmt.Println(all[0].N, all[1].N, len(all))", "1 2 2\n",
+			"p.Add()\nfmt.Println(p.N, all[1].N)", "3 3\n",
+			"func get() int { return p.N }\nvar arr [3]int\ns := arr[:]", "",
+			"p := P{7}\nvar arr [3]int\narr[0] = 5\nfmt.Println(get(), s[0], all[1].N)", "7 0 3\n",
+		}},
 		{"constant", []string{
 			"const n = 3\nconst (\n\ta = iota + n\n\tb\n)\nvar arr [n]int\nfunc f() int { return n * 10 }", "",
 			"fmt.Println(f(), a, b, len(arr))", "30 3 4 3\n",
