@@ -18,7 +18,7 @@ import (
 // TestMain makes the test binary its own worker: it echoes what it gets.
 func TestMain(m *testing.M) {
 	if os.Getenv(Environment) != "" {
-		conn, err := Inherited()
+		conn, _, err := Inherited()
 		if err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(3)
@@ -252,6 +252,86 @@ func FuzzMarks(f *testing.F) {
 	})
 }
 
+// A port with memory writes the same bytes in the same order; what it has not written is in the memory.
+func TestGatheredPrints(t *testing.T) {
+	var out, err bytes.Buffer
+	mem := newPrints(make([]byte, printsBytes))
+	p := NewPort(NewConn(&bytes.Buffer{}, io.Discard), "n", &out, &err, mem)
+	var want strings.Builder
+	for i := range 30000 {
+		line := strings.Repeat("x", i%100) + "\n"
+		p.Print(false, []byte(line))
+		want.WriteString(line)
+	}
+	big := strings.Repeat("y", printsBytes+1)
+	p.Print(false, []byte(big))
+	p.Print(false, []byte("z"))
+	want.WriteString(big)
+	p.mu.Lock()
+	got := out.String()
+	stderr, left := mem.take()
+	p.mu.Unlock()
+	if got+string(left) != want.String()+"z" || stderr {
+		t.Errorf("%d bytes written and %d left, want %d", len(got), len(left), want.Len()+1)
+	}
+	p.Print(true, []byte("e"))
+	p.Print(true, []byte("f"))
+	p.mu.Lock()
+	if stderr, left := mem.take(); len(left) > 0 && !stderr {
+		t.Errorf("%q is left for stdout", left)
+	}
+	p.mu.Unlock()
+	p.Unbuffered()
+	p.Print(true, []byte("g"))
+	if !strings.HasSuffix(err.String(), "efg") || mem.used.Load() != 0 {
+		t.Errorf("stderr %q, %d bytes left", err.String(), mem.used.Load())
+	}
+	// Whatever a worker has made of the memory, reading it is safe.
+	for _, n := range []uint64{printsBytes, 1 << 63, 1<<64 - 1} {
+		mem.used.Store(n)
+		if _, left := mem.take(); left != nil {
+			t.Errorf("%d bytes of %d", len(left), n)
+		}
+	}
+}
+
+// The last print waits no longer than a moment.
+func TestGatheredPrintComes(t *testing.T) {
+	r, w := io.Pipe()
+	p := NewPort(NewConn(&bytes.Buffer{}, io.Discard), "n", w, io.Discard, newPrints(make([]byte, printsBytes)))
+	go func() {
+		for range 3 {
+			p.Print(false, []byte("a"))
+		}
+	}()
+	b := make([]byte, 3)
+	read := make(chan error, 1)
+	go func() { _, err := io.ReadFull(r, b); read <- err }()
+	select {
+	case err := <-read:
+		if err != nil || string(b) != "aaa" {
+			t.Errorf("%q %v", b, err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the print does not come")
+	}
+}
+
+// BenchmarkPrint is one of many printed lines of 80 bytes.
+func BenchmarkPrint(b *testing.B) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	go io.Copy(io.Discard, r)
+	defer w.Close()
+	p := NewPort(NewConn(&bytes.Buffer{}, io.Discard), "n", w, io.Discard, newPrints(make([]byte, printsBytes)))
+	line := []byte(strings.Repeat("x", 79) + "\n")
+	for b.Loop() {
+		p.Print(false, line)
+	}
+}
+
 // echo starts this test binary as a worker that echoes.
 func echo(tb testing.TB) *Link {
 	cmd := exec.Command(os.Args[0])
@@ -298,11 +378,11 @@ func TestAcrossProcesses(t *testing.T) {
 func TestInheritedWithoutKernel(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
 		{"", "MEMWALL_WORKER_PIPES is not set: a worker is started by memwall kernel, not by hand"},
-		{"3", `MEMWALL_WORKER_PIPES is "3", not two numbers`},
-		{"a,b", `MEMWALL_WORKER_PIPES is "a,b", not two numbers`},
+		{"3", `MEMWALL_WORKER_PIPES is "3", not two or three numbers`},
+		{"a,b", `MEMWALL_WORKER_PIPES is "a,b", not two or three numbers`},
 	} {
 		t.Setenv(Environment, c.env)
-		if _, err := Inherited(); err == nil || err.Error() != c.want {
+		if _, _, err := Inherited(); err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v, want %s", c.env, err, c.want)
 		}
 	}
@@ -325,7 +405,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 func TestPort(t *testing.T) {
 	var out, err, wire bytes.Buffer
 	conn := NewConn(&wire, &wire)
-	p := NewPort(conn, "n", &out, &err)
+	p := NewPort(conn, "n", &out, &err, nil)
 	p.Print(false, []byte("a"))
 	p.Print(true, []byte("b"))
 	p.Print(true, []byte("c"))

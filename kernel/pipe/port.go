@@ -3,6 +3,7 @@ package pipe
 import (
 	"io"
 	"sync"
+	"time"
 )
 
 // Port is the worker's side: it prints to the two descriptors and sends messages, and sets the marks that keep both in
@@ -15,11 +16,16 @@ type Port struct {
 	mu   sync.Mutex
 	n    uint64
 	last int // the descriptor of the last Print
+
+	prints  *Prints // nil: prints are not gathered
+	printed time.Time
+	timer   *time.Timer
+	armed   bool // timer runs
 }
 
-// NewPort makes a port of the descriptors 1 and 2 and the nonce in Start.
-func NewPort(conn *Conn, nonce string, stdout, stderr io.Writer) *Port {
-	return &Port{conn: conn, marker: NewMarker(nonce), files: [2]io.Writer{stdout, stderr}}
+// NewPort makes a port of the descriptors 1 and 2 and the nonce in Start. Shared is memory for prints, or nil.
+func NewPort(conn *Conn, nonce string, stdout, stderr io.Writer, shared *Prints) *Port {
+	return &Port{conn: conn, marker: NewMarker(nonce), files: [2]io.Writer{stdout, stderr}, prints: shared}
 }
 
 // Send sends a message at once, whatever is being printed.
@@ -41,13 +47,14 @@ func (p *Port) SendInOrder(message func(mark uint64) Message) error {
 
 // mark writes mark n to both descriptors. One that user code has closed takes none, which the kernel notices.
 func (p *Port) mark(kind MarkKind) {
+	p.flush()
 	b := p.marker.Mark(kind, p.n)
 	p.files[0].Write(b)
 	p.files[1].Write(b)
 }
 
-// Print writes to descriptor 1, or 2 for stderr, unbuffered, so that nothing is lost when the process dies. Where it
-// changes from one to the other a mark keeps the two in order.
+// Print writes to descriptor 1, or 2 for stderr. A burst of prints is gathered, in memory that outlives this process, so
+// that nothing is lost when it dies. Where it changes from one to the other a mark keeps the two in order.
 func (p *Port) Print(stderr bool, b []byte) (int, error) {
 	fd := 0
 	if stderr {
@@ -56,9 +63,15 @@ func (p *Port) Print(stderr bool, b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if fd != p.last {
-		p.last = fd
 		p.n++
 		p.mark(MarkSwitch)
+		p.last = fd
+	}
+	if p.gather(fd, b) {
+		return len(b), nil
+	}
+	if err := p.flush(); err != nil {
+		return 0, err
 	}
 	return p.files[fd].Write(b)
 }

@@ -149,6 +149,13 @@ func (p *process) bury(outs []*os.File) {
 		f.Close()
 	}
 	p.link.Close()
+	if stderr, text := p.link.Leftover(); len(text) > 0 { // printed before it died, and not yet written
+		stream := "stdout"
+		if stderr {
+			stream = "stderr"
+		}
+		p.deliver(stream, text)
+	}
 	p.mu.Lock()
 	p.end = p.postMortem()
 	p.mu.Unlock()

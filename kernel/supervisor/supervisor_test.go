@@ -220,6 +220,24 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
+// Nothing that was printed is lost, however the worker dies.
+func TestPrintsBeforeDeath(t *testing.T) {
+	var want strings.Builder
+	want.WriteString("stdout: ")
+	for i := range 3000 {
+		fmt.Fprintf(&want, "%79d\n", i)
+	}
+	for _, how := range []string{"suicide", "unlock", "exit 3"} {
+		r := newRig(t, Options{})
+		for range 3 {
+			shown, failed := r.cell("lines 3000\n" + how)
+			if shown != want.String() || !strings.HasPrefix(failed, "WorkerDied: ") {
+				t.Errorf("%s: %d of %d bytes came, %.60s", how, len(shown), want.Len(), failed)
+			}
+		}
+	}
+}
+
 // A worker that dies while no cell runs: the last cell and the next one say so.
 func TestDeathBetweenCells(t *testing.T) {
 	r := newRig(t, Options{})

@@ -47,7 +47,7 @@ type testWorker struct {
 }
 
 func worker() {
-	conn, err := pipe.Inherited()
+	conn, shared, err := pipe.Inherited()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(3)
@@ -60,7 +60,7 @@ func worker() {
 		}
 		switch m := m.(type) {
 		case *pipe.Start:
-			w.port = pipe.NewPort(conn, m.Nonce, os.Stdout, os.Stderr)
+			w.port = pipe.NewPort(conn, m.Nonce, os.Stdout, os.Stderr, shared)
 			w.port.Send(&pipe.Ready{PID: os.Getpid()})
 		case *pipe.Execute:
 			go w.execute(m)

@@ -67,12 +67,18 @@ func (w *worker) execute(c *cell, done *pipe.Done) {
 // usesDevice finds the packages and the variable through which a cell may reach the device.
 var usesDevice = regexp.MustCompile(`\b(dev|gpu|kernels|exercise|llm)\b`)
 
+// writesItself finds cells that may write to the descriptors themselves, past the prints that are gathered.
+var writesItself = regexp.MustCompile(`\b(Stdout|Stderr|NewFile|flag)\b|/dev/|/proc/`)
+
 // evaluate runs the Go code of a cell and shows its value and its launches.
 func (w *worker) evaluate(c *cell, code string) *pipe.Error {
 	if w.dev == nil && usesDevice.MatchString(code) {
 		if err := w.device(); err != nil {
 			return plainError("gpu.Error", err.Error())
 		}
+	}
+	if writesItself.MatchString(code) {
+		w.port.Unbuffered()
 	}
 	w.restore()
 	w.stdin.beginCell(c)

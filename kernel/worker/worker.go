@@ -39,6 +39,7 @@ type language interface {
 // A worker is this process.
 type worker struct {
 	conn    *pipe.Conn
+	shared  *pipe.Prints // for prints; nil: none
 	port    *pipe.Port
 	session language
 	dev     *gpu.Device // what cells see as dev; nil until a cell needs it
@@ -62,13 +63,13 @@ func Main() int {
 }
 
 func serve(newSession func() (language, error)) int {
-	conn, err := pipe.Inherited()
+	conn, shared, err := pipe.Inherited()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "memwall worker:", err)
 		return 2
 	}
 	debug.SetMaxStack(maxStack)
-	w := &worker{conn: conn, standard: [2]*os.File{os.Stdout, os.Stderr}, cells: map[int]uint64{}}
+	w := &worker{conn: conn, shared: shared, standard: [2]*os.File{os.Stdout, os.Stderr}, cells: map[int]uint64{}}
 	var err1, err2 error
 	w.stdout, err1 = duplicate(os.Stdout)
 	w.stderr, err2 = duplicate(os.Stderr)
@@ -95,7 +96,7 @@ func serve(newSession func() (language, error)) int {
 
 // begin sets up what the first message asks for.
 func (w *worker) begin(m *pipe.Start) {
-	w.port = pipe.NewPort(w.conn, m.Nonce, w.stdout, w.stderr)
+	w.port = pipe.NewPort(w.conn, m.Nonce, w.stdout, w.stderr, w.shared)
 	w.watchMemory, w.memoryLimit = m.WatchMemory, m.MemoryLimit
 	if m.MemoryLimit > 0 {
 		// Collect garbage harder before a cell is stopped for its memory.
