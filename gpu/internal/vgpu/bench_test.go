@@ -93,3 +93,11 @@ func BenchmarkSoftmax(b *testing.B) {
 		})
 	}
 }
+
+// A small launch: what every launch costs.
+func BenchmarkSmallLaunch(b *testing.B) {
+	d := openTest(b, testProfile())
+	f := fn(b, loadModule(b, d, accessKernelGrid), "k")
+	p := upload(b, d, make([]uint32, 128))
+	benchLaunch(b, d, f, driver.Launch{Grid: dim(1), CTA: dim(128), Args: pack(b, f, p)})
+}

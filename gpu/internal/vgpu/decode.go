@@ -110,6 +110,8 @@ func (d *decoder) immediate(o *ptx.Operand, t string) (uint64, error) {
 	switch {
 	case o.Float != ptx.NotFloat && !float:
 		return 0, decodeError(d.m, d.in, "number %s is no integer, expected .%s", o.Name, t)
+	case o.Float == ptx.NotFloat && isFloatType(t):
+		return 0, d.m.ErrorAt(d.in, "number "+o.Name+" is an integer, expected ."+t, "write it as 0f and its eight hexadecimal digits, or with a decimal point")
 	case o.Float == ptx.Float64 && typeBytes(t) == 4:
 		bits = uint64(math.Float32bits(float32(math.Float64frombits(bits))))
 	case o.Float == ptx.Float32 && typeBytes(t) == 8:
@@ -288,6 +290,31 @@ func (d *decoder) grammar(in *ptx.Instruction, places ...string) ([]string, erro
 	}
 	if at < len(in.Modifiers) {
 		return nil, d.m.ErrorAt(in, "not supported by the virtual GPU", "modifier ."+in.Modifiers[at]+" is unknown here")
+	}
+	return picks, nil
+}
+
+// anyOrder reads modifiers of which each must belong to one of the groups, at most one of each; compilers write those of
+// memory instructions in several orders. A group that begins with "-" may be left out.
+func (d *decoder) anyOrder(in *ptx.Instruction, groups ...string) ([]string, error) {
+	picks := make([]string, len(groups))
+	for _, m := range in.Modifiers {
+		found := false
+		for k, g := range groups {
+			for _, option := range strings.Fields(g) {
+				if option == m && option != "-" && picks[k] == "" && !found {
+					picks[k], found = m, true
+				}
+			}
+		}
+		if !found {
+			return nil, d.m.ErrorAt(in, "not supported by the virtual GPU", "modifier ."+m+" is unknown here")
+		}
+	}
+	for k, g := range groups {
+		if picks[k] == "" && !strings.HasPrefix(g, "-") {
+			return nil, d.m.ErrorAt(in, "not supported by the virtual GPU", "expected one of ."+strings.Join(strings.Fields(g), " ."))
+		}
 	}
 	return picks, nil
 }

@@ -493,8 +493,10 @@ var laneRows = []row{
 	{patterns: []string{"cvt.rpi.ftz.s32.f32"}, dst: "s32", src: []string{"f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRpiFtzS32F32},
 	{patterns: []string{"cvt.rpi.ftz.u32.f32"}, dst: "u32", src: []string{"f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRpiFtzU32F32},
 	{patterns: []string{"cvt.rpi.ftz.f32.f32"}, dst: "f32", src: []string{"f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRpiFtzF32F32},
+	{patterns: []string{"cvt.rz.f16x2.f32"}, dst: "u32", src: []string{"f32", "f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRzF16x2F32},
 	{patterns: []string{"cvt.rn.f16x2.f32"}, dst: "u32", src: []string{"f32", "f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnF16x2F32},
 	{patterns: []string{"cvt.rn.relu.f16x2.f32"}, dst: "u32", src: []string{"f32", "f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnReluF16x2F32},
+	{patterns: []string{"cvt.rz.bf16x2.f32"}, dst: "u32", src: []string{"f32", "f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRzBf16x2F32},
 	{patterns: []string{"cvt.rn.bf16x2.f32"}, dst: "u32", src: []string{"f32", "f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnBf16x2F32},
 	{patterns: []string{"cvt.rn.relu.bf16x2.f32"}, dst: "u32", src: []string{"f32", "f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnReluBf16x2F32},
 	{patterns: []string{"cvt.rna.tf32.f32"}, dst: "u32", src: []string{"f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnaTf32F32},
@@ -6433,6 +6435,17 @@ func laneCvtRpiFtzF32F32(w *warp, in *inst) {
 	}
 }
 
+// laneCvtRzF16x2F32 is cvt.rz.f16x2.f32 (PTX ISA 9.7.9.21): for each lane, with sources x, y,
+//
+//	d[i] = uint32(roundHalf(x, toZero))<<16 | uint32(roundHalf(y, toZero))
+func laneCvtRzF16x2F32(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.f32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = uint32(roundHalf(x, toZero))<<16 | uint32(roundHalf(y, toZero))
+	}
+}
+
 // laneCvtRnF16x2F32 is cvt.rn.f16x2.f32 (PTX ISA 9.7.9.21): for each lane, with sources x, y,
 //
 //	d[i] = uint32(floatToHalf(x))<<16 | uint32(floatToHalf(y))
@@ -6452,6 +6465,17 @@ func laneCvtRnReluF16x2F32(w *warp, in *inst) {
 	for i := range d {
 		x, y := a[i], b[i]
 		d[i] = uint32(floatToHalf(relu(x)))<<16 | uint32(floatToHalf(relu(y)))
+	}
+}
+
+// laneCvtRzBf16x2F32 is cvt.rz.bf16x2.f32 (PTX ISA 9.7.9.21): for each lane, with sources x, y,
+//
+//	d[i] = uint32(roundBfloat(x, toZero))<<16 | uint32(roundBfloat(y, toZero))
+func laneCvtRzBf16x2F32(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.f32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = uint32(roundBfloat(x, toZero))<<16 | uint32(roundBfloat(y, toZero))
 	}
 }
 

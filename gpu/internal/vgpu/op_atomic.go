@@ -45,7 +45,7 @@ func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	if op == "" {
 		return x, d.m.ErrorAt(in, "not supported by the virtual GPU", "expected an operation: .add .min .max .and .or .xor .exch .cas .inc .dec")
 	}
-	picks, err := d.grammar(in, "- relaxed acquire release acq_rel", "- cta cluster gpu sys", "- global shared shared::cta", op, "- noftz", "- L2::cache_hint", atomicTypes[op])
+	picks, err := d.anyOrder(in, "- relaxed acquire release acq_rel", "- cta cluster gpu sys", "- global shared shared::cta", op, "- noftz", "- L2::cache_hint", atomicTypes[op])
 	if err != nil {
 		return x, err
 	}

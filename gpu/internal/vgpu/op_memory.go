@@ -29,7 +29,7 @@ const (
 // that bypass L1 are kept for the cache model).
 func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{pattern: -1}
-	picks, err := d.grammar(in, "- weak volatile relaxed acquire", "- cta cluster gpu sys", spaces, "- ca cg cs lu cv", "- nc",
+	picks, err := d.anyOrder(in, "- weak volatile relaxed acquire", "- cta cluster gpu sys", spaces, "- ca cg cs lu cv", "- nc",
 		evictions, evictionsL2, "- L2::cache_hint", prefetches, "- v2 v4", memoryTypes)
 	if err != nil {
 		return x, err
@@ -76,7 +76,7 @@ func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 // decodeStore decodes st.
 func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{pattern: -1, flags: flagStore}
-	picks, err := d.grammar(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta local", "- wb cg cs wt",
+	picks, err := d.anyOrder(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta local", "- wb cg cs wt",
 		evictions, evictionsL2, "- L2::cache_hint", "- v2 v4", memoryTypes)
 	if err != nil {
 		return x, err

@@ -54,7 +54,9 @@ func convertRows() {
 			row("."+r.name+ftz+".f32.f32", "f32", "f32", "quiet(float32("+r.fn+"("+x+")))")
 		}
 	}
-	for _, t := range []struct{ name, fn string }{{"f16x2", "floatToHalf"}, {"bf16x2", "floatToBfloat"}} {
+	for _, t := range []struct{ name, fn, directed string }{{"f16x2", "floatToHalf", "roundHalf"}, {"bf16x2", "floatToBfloat", "roundBfloat"}} {
+		zero := "uint32(" + t.directed + "(x, toZero))<<16 | uint32(" + t.directed + "(y, toZero))"
+		add(op{[]string{"cvt.rz." + t.name + ".f32"}, "u32", []string{"f32", "f32"}, zero, convert, "", 0, "9.7.9.21", ""})
 		pack := "uint32(" + t.fn + "(x))<<16 | uint32(" + t.fn + "(y))"
 		relu := "uint32(" + t.fn + "(relu(x)))<<16 | uint32(" + t.fn + "(relu(y)))"
 		add(op{[]string{"cvt.rn." + t.name + ".f32"}, "u32", []string{"f32", "f32"}, pack, convert, "", 0, "9.7.9.21", ""})
