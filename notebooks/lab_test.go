@@ -92,16 +92,20 @@ const lookScript = `(() => {
 })()`
 
 func takePictures(t *testing.T, ctx context.Context, run func(string, time.Duration, ...step)) {
+	run("close the file list", 20*time.Second, chromedp.Click(chromedp.CSS(".jp-SideBar.jp-mod-left li.lm-mod-current")))
 	for _, theme := range []string{"light", "dark"} {
-		for _, width := range []int64{1400, 600} {
-			run("size", 20*time.Second, chromedp.EmulateViewport(width, 9000), chromedp.Sleep(800*time.Millisecond))
+		if theme == "dark" {
+			run("dark theme", 30*time.Second, menu("Settings", "Theme", "JupyterLab Dark"), chromedp.WaitReady(`body[data-jp-theme-light="false"]`))
+		}
+		for _, width := range []int64{1000, 600} {
+			run("size", 20*time.Second, chromedp.EmulateViewport(width, 14000), chromedp.Sleep(500*time.Millisecond))
+			if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.querySelectorAll('.jp-WindowedPanel-outer').forEach(e => e.scrollTop = 0), true`)); err != nil {
+				t.Fatal(err)
+			}
+			run("settle", 20*time.Second, chromedp.Sleep(500*time.Millisecond))
 			picture(t, ctx, fmt.Sprintf("01-%s-%d", theme, width))
 		}
-		if theme == "light" {
-			run("back to a wide window", 20*time.Second, chromedp.EmulateViewport(1400, 1000), chromedp.Sleep(300*time.Millisecond))
-			run("dark theme", 30*time.Second, menu("Settings", "Theme", "JupyterLab Dark"), chromedp.WaitReady(`body[data-jp-theme-light="false"]`),
-				chromedp.Sleep(500*time.Millisecond))
-		}
+		run("back to a wide window", 20*time.Second, chromedp.EmulateViewport(1400, 1000), chromedp.Sleep(300*time.Millisecond))
 	}
 }
 
