@@ -392,24 +392,22 @@ func benchCellsCommand() *cobra.Command {
 			}
 			o.Stderr = cmd.ErrOrStderr()
 			results := map[string]client.Figures{}
-			if results["memwall"], err = client.Bench(cmd.Context(), []string{self, "kernel", "-f", "{connection_file}"}, client.GoWorkload, o); err != nil {
-				return err
-			}
+			results["memwall"], err = client.Bench(cmd.Context(), []string{self, "kernel", "-f", "{connection_file}"}, client.GoWorkload, o)
 			if python, ok := install.FindPython(); ok {
 				argv := []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"}
-				if results["ipykernel"], err = client.Bench(cmd.Context(), argv, client.PythonWorkload, o); err != nil {
-					return err
-				}
+				var peer error
+				results["ipykernel"], peer = client.Bench(cmd.Context(), argv, client.PythonWorkload, o)
+				err = errors.Join(err, peer)
 			} else {
 				fmt.Fprintln(cmd.ErrOrStderr(), "ipykernel is not measured: the Python environment is not there (memwall lab fetches it)")
 			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), results)
+			if asJSON { // what was measured before a failure is shown all the same
+				return errors.Join(err, writeJSON(cmd.OutOrStdout(), results))
 			}
 			for _, name := range slices.Sorted(maps.Keys(results)) {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s (MEASURED)\n%s\n", name, results[name])
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", name, results[name])
 			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().IntVar(&o.Cells, "cells", 0, "trivial cells (default 1000)")
