@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // Format prints a box as fmt would print the value: fmt calls it for boxes inside other values.
@@ -14,7 +15,7 @@ func (b Box) Format(f fmt.State, verb rune) { b.format(f, verb, 1) }
 
 // format prints a box depth levels below an argument of fmt.
 func (b Box) format(f fmt.State, verb rune, depth int) {
-	p := printer{f, verb, b.T.registry}
+	p := printer{f, verb, b.T.registry, false}
 	v := reflect.ValueOf(b.V)
 	if p.callMethod(b, true) {
 		return
@@ -27,19 +28,43 @@ type printer struct {
 	fmt.State
 	verb     rune
 	registry *Registry
+	// complaining: the value is printed inside the complaint about another verb, without methods, and + and # mean what they
+	// mean to that verb.
+	complaining bool
 }
 
 func (p printer) text(s string) { io.WriteString(p.State, s) }
 
 // sharp reports the verb %#v.
-func (p printer) sharp() bool { return p.verb == 'v' && p.Flag('#') }
+func (p printer) sharp() bool { return p.verb == 'v' && p.Flag('#') && !p.complaining }
 
 // leaf prints a value whose type the compiled fmt knows; v may come from an unexported field.
-func (p printer) leaf(x any) { fmt.Fprintf(p.State, fmt.FormatString(p.State, p.verb), x) }
+func (p printer) leaf(x any) {
+	if p.complaining {
+		p.verb = plainVerb(reflect.TypeOf(x).Kind())
+	}
+	fmt.Fprintf(p.State, fmt.FormatString(p.State, p.verb), x)
+}
+
+// plainVerb prints a value of a basic kind as %v does, but leaves + and # their meaning for numbers.
+func plainVerb(k reflect.Kind) rune {
+	switch k {
+	case reflect.Bool:
+		return 't'
+	case reflect.String:
+		return 's'
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return 'g'
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return 'd'
+	}
+	return 'v'
+}
 
 // callMethod calls Format, GoString, Error or String of a box, and reports whether there was one for the verb.
 func (p printer) callMethod(b Box, open bool) (called bool) {
-	if !open {
+	if !open || p.complaining {
 		return false
 	}
 	method := p.method(b)
@@ -87,8 +112,11 @@ func pad(f fmt.State, s string) string {
 	if !ok {
 		return s
 	}
-	if f.Flag('-') {
-		w = -w
+	switch {
+	case f.Flag('-'):
+		return fmt.Sprintf("%-*s", w, s)
+	case f.Flag('0'):
+		return fmt.Sprintf("%0*s", w, s)
 	}
 	return fmt.Sprintf("%*s", w, s)
 }
@@ -170,11 +198,18 @@ func (p printer) closed(t types.Type, d *Type, v reflect.Value) reflect.Value {
 
 // native prints a value of a compiled type as fmt itself does.
 func (p printer) native(v reflect.Value, depth int, open bool) {
-	if open && (depth == 0 || v.Kind() != reflect.Pointer || v.IsNil()) {
+	if isSign(p.verb) {
+		p.text("%!" + string(p.verb) + "(" + v.Type().String() + "=")
+		p.verb, p.complaining = 'v', true
+		p.native(v, depth, open)
+		p.text(")")
+		return
+	}
+	if open && !p.complaining && (depth == 0 || v.Kind() != reflect.Pointer || v.IsNil()) {
 		p.leaf(readable(v).Interface())
 		return
 	}
-	p.leaf(field{readable(v), open})
+	p.leaf(field{readable(v), open && !p.complaining})
 }
 
 // A field prints a value as fmt prints a struct's field: pointers as addresses, and without methods unless it is exported.
@@ -254,15 +289,9 @@ func verbFits(verb rune, b *types.Basic) bool {
 // bad prints what fmt prints for a verb that does not fit.
 func (p printer) bad(t types.Type, v reflect.Value) {
 	p.text("%!" + string(p.verb) + "(" + Name(t) + "=")
-	printer{plainState{p.State}, 'v', p.registry}.value(t, v, 0, true, false)
+	printer{p.State, 'v', p.registry, true}.value(t, v, 0, true, false)
 	p.text(")")
 }
-
-// plainState is a State whose directive has no + and #: they mean more to %v than to other verbs.
-type plainState struct{ fmt.State }
-
-// Flag implements fmt.State.
-func (s plainState) Flag(c int) bool { return c != '+' && c != '#' && s.State.Flag(c) }
 
 func (p printer) structure(t types.Type, u *types.Struct, v reflect.Value, depth int, open bool) {
 	if p.sharp() {
@@ -274,7 +303,7 @@ func (p printer) structure(t types.Type, u *types.Struct, v reflect.Value, depth
 		if i > 0 {
 			p.text(p.separator())
 		}
-		if p.verb == 'v' && (p.Flag('+') || p.Flag('#')) {
+		if p.verb == 'v' && (p.Flag('+') || p.Flag('#')) && !p.complaining {
 			p.text(f.Name() + ":")
 		}
 		p.value(f.Type(), v.Field(i), depth+1, open && f.Exported(), true)
@@ -372,26 +401,16 @@ func (p printer) inner(t types.Type, v reflect.Value, depth int, open bool) {
 }
 
 func (p printer) pointer(t types.Type, v reflect.Value) {
-	var u uintptr
+	var u unsafe.Pointer
 	if v.IsValid() && v.Kind() != reflect.Interface {
-		u = v.Pointer()
+		u = v.UnsafePointer()
 	}
-	address := "0x" + strconv.FormatUint(uint64(u), 16)
-	switch p.verb {
-	case 'v':
-		switch {
-		case p.Flag('#') && u == 0:
-			p.text("(" + Name(t) + ")(nil)")
-		case p.Flag('#'):
-			p.text("(" + Name(t) + ")(" + address + ")")
-		case u == 0:
-			p.text(pad(p.State, "<nil>"))
-		default:
-			p.text(pad(p.State, address))
-		}
-	case 'p':
-		p.text(address)
-	case 'b', 'o', 'd', 'x', 'X':
+	switch {
+	case p.sharp() && u == nil:
+		p.text("(" + Name(t) + ")(nil)")
+	case p.sharp():
+		p.text("(" + Name(t) + ")(0x" + strconv.FormatUint(uint64(uintptr(u)), 16) + ")")
+	case strings.ContainsRune("vpbodxX", p.verb):
 		p.leaf(u)
 	default:
 		p.bad(t, v)
