@@ -73,5 +73,12 @@ func (p *Port) Print(stderr bool, b []byte) (int, error) {
 	if err := p.flush(); err != nil {
 		return 0, err
 	}
-	return p.files[fd].Write(b)
+	n, err := p.files[fd].Write(b)
+	if stderr && p.prints == nil {
+		// What user code itself writes to descriptor 1 next comes after this: it sets no mark.
+		p.n++
+		p.mark(MarkSwitch)
+		p.last = 0
+	}
+	return n, err
 }

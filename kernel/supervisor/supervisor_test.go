@@ -213,7 +213,7 @@ func TestDeaths(t *testing.T) {
 			}
 			start := time.Now()
 			r.want("out alive", "stdout: alive", "")
-			if d := time.Since(start); d > 500*time.Millisecond {
+			if d := time.Since(start); d > 2*time.Second { // the worker's benchmark has the figure; here the machine may be busy
 				t.Errorf("the next cell took %v", d)
 			}
 		})

@@ -175,7 +175,7 @@ func TestInterrupt(t *testing.T) {
 		start := time.Now()
 		go func() { time.Sleep(30 * time.Millisecond); r.Interrupt() }()
 		r.want("sleep", "", "Interrupted: the cell was interrupted")
-		if d := time.Since(start); d > 80*time.Millisecond {
+		if d := time.Since(start); d > time.Second {
 			t.Errorf("took %v", d)
 		}
 	}
