@@ -13,6 +13,7 @@ import (
 func lineColumn(p Place) string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
 var (
+	initNumber    = regexp.MustCompile(initMark + `\d+`)
 	mainQualifier = regexp.MustCompile(`"main"\.|\bmain\.`)
 	noFieldMethod = regexp.MustCompile(`^(.+)\.(\w+) undefined \((type .+ has no field or method \w+)(?:, but does have (?:field|method) (\w+))?\)$`)
 )
@@ -20,7 +21,8 @@ var (
 // cleanMessage takes the compiler's own marks out of a message.
 func cleanMessage(msg string) string {
 	msg = strings.ReplaceAll(msg, oldMark, "")
-	msg = regexp.MustCompile(initMark+`\d+`).ReplaceAllString(msg, "")
+	msg = strings.ReplaceAll(msg, " in argument to "+showFunc, "")
+	msg = initNumber.ReplaceAllString(msg, "")
 	return mainQualifier.ReplaceAllString(msg, "")
 }
 
@@ -48,6 +50,8 @@ func (c *compilation) diagnostic(e types.Error, part fragment, offset int) Diagn
 			if near := c.nearSelector(e.Pos, name[i+1:]); near != "" {
 				d.Hint = "did you mean " + near + "?"
 			}
+		} else if why := c.s.refusedName(name); why != "" && c.selector(e.Pos) != nil {
+			d.Hint = why
 		} else if near := c.nearName(e.Pos, name); near != "" {
 			d.Hint = "did you mean " + near + "?"
 		}
@@ -57,6 +61,18 @@ func (c *compilation) diagnostic(e types.Error, part fragment, offset int) Diagn
 		d.Hint = "inside functions and statements Go wants every variable used; assign it to _"
 	}
 	return d
+}
+
+// refusedName says why the package of a name is not imported on first use, "" when there is none.
+func (s *Session) refusedName(name string) string {
+	for _, p := range s.importer.Paths() {
+		if packageName(p) == name {
+			if why := s.refuse(p); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // lostMethod explains a method that is missing because it does not compile any more.
@@ -251,7 +267,7 @@ func nearest(name string, names []string) string {
 	if len(name) > 64 {
 		return ""
 	}
-	limit := 1 + len(name)/4
+	limit := 1 + (len(name)-1)/4
 	best, bestAt := "", limit+1
 	for _, n := range names {
 		if n == name || n == "_" || len(n) > len(name)+limit || len(n)+limit < len(name) {
