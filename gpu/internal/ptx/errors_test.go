@@ -76,6 +76,7 @@ func TestSyntax(t *testing.T) {
 	mov.b32 {low, low}, %r1;
 	st.shared.f32 [tile+128], 0f3F800000;
 	mov.u32 %r4, %tid.x; mov.u32 %r5, %laneid; mov.u32 %r6, WARP_SZ;
+	{.reg.b16         hl, hu; mov .b32 {hl, hu}, %r1;}
 	bra $L__end;
 $L__end:
 	ret;

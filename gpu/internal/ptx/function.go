@@ -230,7 +230,10 @@ func (p *parser) instruction(t token) {
 		in.Line, in.Col = t.line, t.col
 	}
 	in.Spelling = t.text
-	parts := strings.Split(t.text, ".")
+	for p.tok.kind == tokenName && p.tok.text[0] == '.' { // modifiers that stand apart
+		in.Spelling += p.advance().text
+	}
+	parts := strings.Split(in.Spelling, ".")
 	in.Opcode, in.Modifiers = parts[0], parts[1:]
 	if len(p.f.Body) >= maxInstructions {
 		p.fail(t, "function %s has more than %d instructions", p.f.Name, maxInstructions)

@@ -90,6 +90,9 @@ func (x *lexer) next() (token, string) {
 	case isNameStart(c):
 		t.kind = tokenName
 		for end < len(x.text) {
+			if c == '.' && x.text[end] == '.' {
+				break // .reg.b16 is two directives, as .reg .b16 is
+			}
 			if isNameByte(x.text[end]) {
 				end++
 			} else if strings.HasPrefix(x.text[end:], "::") && end+2 < len(x.text) && isNameByte(x.text[end+2]) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -364,6 +365,7 @@ func (p *program) collectLines(result *driver.Result, lines []perf.LineCounts) {
 		}
 	}
 	result.Lines = make([]perf.LineCounts, 0, n)
+	var places map[[2]int]int // of instructions that calls brought in several times
 	for i := range lines {
 		line := &lines[i]
 		if line.WarpInstructions == 0 {
@@ -374,6 +376,29 @@ func (p *program) collectLines(result *driver.Result, lines []perf.LineCounts) {
 		if in.Source.File != 0 {
 			line.File, line.SourceLine = p.module.Files[in.Source.File], in.Source.Line
 		}
+		if p.inlined {
+			if places == nil {
+				places = map[[2]int]int{}
+			}
+			if at, ok := places[[2]int{in.Line, in.Col}]; ok {
+				sum(&result.Lines[at], line)
+				continue
+			}
+			places[[2]int{in.Line, in.Col}] = len(result.Lines)
+		}
 		result.Lines = append(result.Lines, *line)
 	}
+	if p.inlined {
+		slices.SortStableFunc(result.Lines, func(a, b perf.LineCounts) int { return a.PTXLine - b.PTXLine })
+	}
+}
+
+// sum adds the counts of another execution of a line.
+func sum(a, b *perf.LineCounts) {
+	a.WarpInstructions += b.WarpInstructions
+	a.ThreadInstructions += b.ThreadInstructions
+	g, h := &a.Global, &b.Global
+	g.Requests, g.Lanes, g.Bytes, g.Sectors, g.IdealSectors, g.Lines = g.Requests+h.Requests, g.Lanes+h.Lanes, g.Bytes+h.Bytes, g.Sectors+h.Sectors, g.IdealSectors+h.IdealSectors, g.Lines+h.Lines
+	s, o := &a.Shared, &b.Shared
+	s.Requests, s.Lanes, s.Bytes, s.Wavefronts, s.IdealWavefronts = s.Requests+o.Requests, s.Lanes+o.Lanes, s.Bytes+o.Bytes, s.Wavefronts+o.Wavefronts, s.IdealWavefronts+o.IdealWavefronts
 }

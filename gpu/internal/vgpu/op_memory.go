@@ -19,7 +19,7 @@ var memoryRows = []row{
 
 const (
 	memoryTypes = "b8 u8 s8 b16 u16 s16 f16 bf16 b32 u32 s32 f32 f16x2 bf16x2 b64 u64 s64 f64"
-	spaces      = "- global shared shared::cta local const param param::entry"
+	spaces      = "- global shared shared::cta local const param param::entry param::func"
 	evictions   = "- L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
 	evictionsL2 = "- L2::evict_normal L2::evict_first L2::evict_last"
 	prefetches  = "- L2::64B L2::128B L2::256B"
@@ -51,7 +51,11 @@ func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	if err := d.data(&x, in, &in.Operands[0], t, picks[9], true); err != nil {
 		return x, err
 	}
-	if space == "param" || space == "param::entry" {
+	if space == "param" || space == "param::entry" || space == "param::func" {
+		if v := in.Operands[1].Variable; v != nil && v.Space == "param" && !d.isParameter(v) {
+			x.fn, x.flags, d.inf.class = opLoadArgument, x.flags|flagSelf, perf.ClassMove
+			return x, d.address(&x, &in.Operands[1], "param", true)
+		}
 		return d.loadParam(x, in)
 	}
 	if err := d.address(&x, &in.Operands[1], space, true); err != nil {
@@ -76,7 +80,7 @@ func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 // decodeStore decodes st.
 func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{pattern: -1, flags: flagStore}
-	picks, err := d.anyOrder(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta local", "- wb cg cs wt",
+	picks, err := d.anyOrder(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta local param param::func", "- wb cg cs wt",
 		evictions, evictionsL2, "- L2::cache_hint", "- v2 v4", memoryTypes)
 	if err != nil {
 		return x, err
@@ -92,6 +96,9 @@ func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	if err := d.data(&x, in, &in.Operands[1], t, picks[7], false); err != nil {
 		return x, err
 	}
+	if space == "param::func" {
+		space = "param"
+	}
 	if err := d.address(&x, &in.Operands[0], space, true); err != nil {
 		return x, err
 	}
@@ -103,6 +110,11 @@ func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		x.fn, d.inf.kind, d.inf.class = opStoreShared, sharedStore, perf.ClassShared
 	case "local":
 		x.fn, d.inf.kind, d.inf.class = opStoreLocal, localStore, perf.ClassLocal
+	case "param":
+		if v := in.Operands[0].Variable; v == nil || d.isParameter(v) {
+			return x, decodeError(d.m, in, "only the arguments of a call can be stored to")
+		}
+		x.fn, d.inf.class = opStoreArgument, perf.ClassMove
 	default:
 		x.fn, d.inf.kind = opStoreGeneric, globalStore
 	}
@@ -525,6 +537,33 @@ func opLoadLocal(w *warp, in *inst) {
 // opStoreLocal is st.local [a], b.
 func opStoreLocal(w *warp, in *inst) {
 	w.storeLanes(in, w.localAddresses(in, w.addresses(in)), unsafe.Pointer(unsafe.SliceData(w.local)), 0)
+}
+
+// opLoadArgument is ld.param of a call's argument or result, which lies in the lane's frame and is not counted: the
+// hardware passes it in registers.
+func opLoadArgument(w *warp, in *inst) {
+	counted := w.w.count
+	w.w.count = false
+	opLoadLocal(w, in)
+	w.w.count = counted
+}
+
+// opStoreArgument is st.param.
+func opStoreArgument(w *warp, in *inst) {
+	counted := w.w.count
+	w.w.count = false
+	opStoreLocal(w, in)
+	w.w.count = counted
+}
+
+// isParameter reports whether a variable is a parameter of the entry.
+func (d *decoder) isParameter(v *ptx.Variable) bool {
+	for _, p := range d.f.Params {
+		if p == v {
+			return true
+		}
+	}
+	return false
 }
 
 // localAddresses checks and counts an access to local memory and gives the places in the warp's local memory.

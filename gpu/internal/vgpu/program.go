@@ -10,11 +10,12 @@ import (
 
 // program is a decoded entry function.
 type program struct {
-	module *ptx.Module
-	f      *ptx.Function
-	blocks []block
-	infos  []info // by PTX instruction
-	slots  *slots
+	module  *ptx.Module
+	f       *ptx.Function
+	inlined bool // calls were expanded
+	blocks  []block
+	infos   []info // by PTX instruction
+	slots   *slots
 
 	fileBytes  int // register file of a warp
 	constants  []constant
@@ -146,8 +147,12 @@ type constantKey struct {
 }
 
 // compile decodes an entry; symbols hold the addresses of module variables in global memory.
-func compile(m *ptx.Module, f *ptx.Function, symbols map[*ptx.Variable]uint64, sm int) (*program, error) {
-	p := &program{module: m, f: f}
+func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint64, sm int) (*program, error) {
+	f, err := inlineCalls(m, entry)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{module: m, f: f, inlined: f != entry}
 	d := &decoder{p: p, m: m, f: f, symbols: map[*ptx.Variable]uint64{}, consts: map[constantKey]uint32{}, special: map[ptx.Special]uint32{}, sm: sm}
 	for v, a := range symbols {
 		d.symbols[v] = a
@@ -212,7 +217,7 @@ func (d *decoder) layout() error {
 			p.shared = alignUp(p.shared, max(v.Align, 1))
 			d.symbols[v] = uint64(p.shared)
 			p.shared += int(v.Size)
-		case "local":
+		case "local", "param": // of calls
 			if v.Size > 512<<10 {
 				return &ptx.Error{Name: d.m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s takes %d B of local memory a thread: the limit is 512 KiB", v.Name, v.Size), Source: d.m.SourceLine(v.Line)}
 			}
@@ -223,7 +228,7 @@ func (d *decoder) layout() error {
 		return nil
 	}
 	for _, v := range append(append([]*ptx.Variable(nil), d.f.Variables...), d.m.Variables...) {
-		if used[v] {
+		if used[v] && v.Space != "global" && v.Space != "const" {
 			if err := place(v); err != nil {
 				return err
 			}

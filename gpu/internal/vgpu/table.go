@@ -119,7 +119,7 @@ var notYet = map[string]string{
 	"wgmma": "warpgroup matrix instructions; mma.sync works", "wmma": "wmma instructions; mma.sync works",
 	"mbarrier": "mbarrier objects; bar.sync and cp.async groups work", "tensormap": "tensor maps; ld and cp.async work",
 	"tex": "textures; ld.global.nc works", "tld4": "textures; ld.global.nc works", "suld": "surfaces; ld.global works", "sust": "surfaces; st.global works",
-	"call": "function calls: declare device functions __forceinline__", "brx": "indirect branches; bra works", "setmaxnreg": "warp specialisation",
+	"brx": "indirect branches; bra works", "setmaxnreg": "warp specialisation",
 	"stmatrix": "stmatrix; st.shared works", "movmatrix": "movmatrix; ldmatrix works", "elect": "elect.sync; compare %laneid instead",
 	"alloca": "stack allocation at run time; .local variables work", "multimem": "multicast memory", "griddepcontrol": "dependent launches",
 	"mapa": "clusters", "getctarank": "clusters", "clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
