@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	goversion "go/version"
 	"runtime"
 	"strings"
 	"time"
@@ -150,7 +151,8 @@ func (s *server) decode(r *request, v any) bool {
 }
 
 func (s *server) kernelInfo(r *request) {
-	version := strings.TrimPrefix(runtime.Version(), "go")
+	// The language's version, without the patch level: it is written into notebooks, which should not change with each toolchain.
+	version := strings.TrimPrefix(goversion.Lang(runtime.Version()), "go")
 	links := s.opts.HelpLinks
 	if links == nil {
 		links = []HelpLink{}
