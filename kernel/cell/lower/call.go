@@ -97,7 +97,11 @@ func (fn *function) call(in *ssa.Call) {
 		receiver = fn.recursiveValue(c.Value)
 		fn.checkCallee(c, in.Block())
 	}
-	fn.assignResults(in, fn.w.callText(c, receiver, fn.arguments(c)))
+	e := fn.w.callText(c, receiver, fn.arguments(c))
+	if fn.noted != "" {
+		fn.line("*%s = %d", fn.noted, fn.at())
+	}
+	fn.assignResults(in, e)
 }
 
 // checkCallee panics when a nil function or a method of a nil interface is called.

@@ -273,11 +273,13 @@ func TestPanicPositions(t *testing.T) {
 		{"panic(fmt.Errorf(\"e%d\", 1))", "e1", "panic"},
 		{"panic(T{7})", "(main.T) {7}", "panic"},
 		{"panic(3.5)", "float64(3.5)", "panic"},
+		{"fmt.Print(\"\"); strings.Repeat(\"x\", -1); fmt.Print(\"\")", "strings: negative Repeat count", "Repeat("},
+		{"call(func() { strings.Repeat(\"x\", -1) })", "strings: negative Repeat count", "call("},
 		{"x, y := any([]int{1}), any([]int{1}); _ = x == y", "runtime error: comparing uncomparable type []int", "x == y"},
 		{"m := map[any]int{}; var k any = []int{1}; m[k] = 1", "runtime error: hash of unhashable type []int", "m[k]"},
 	} {
 		s := started(t)
-		src := "package main\nimport \"fmt\"\nvar _ = fmt.Sprint\ntype T struct{ a int }\nfunc Cell() {\n\t" + c.body + "\n}\n"
+		src := "package main\nimport (\"fmt\"; \"strings\")\nvar _, _ = fmt.Sprint, strings.Repeat\nfunc call(f func()) { f() }; type T struct{ a int }\nfunc Cell() {\n\t" + c.body + "\n}\n"
 		cells++
 		rt.BeginCell(cells)
 		err := s.eval(context.Background(), "c.go", src, "Cell")

@@ -23,6 +23,7 @@ type function struct {
 	expr    map[ssa.Value]string // operands: a name, or an expression that was folded into its one use
 	negated map[ssa.Value]string // the opposite of a comparison
 	results map[ssa.Value]bool   // result variables of a function that recovers
+	noted   string               // the variable that notes places, in the function of a cell's statements
 	isBody  bool                 // the part of a function with defer that rt.Run runs
 	plan    plan
 	checks  checks
@@ -142,6 +143,11 @@ func (w *writer) function(f *ssa.Function) {
 		end = "}}"
 	}
 	fn.line("%s", open)
+	if e := w.l.options.Entry; e != "" && f.Name() == e && f.Parent() == nil && f.Pkg == w.pkg {
+		fn.noted = w.name("w")
+		w.vars = append(w.vars, "var "+fn.noted+" *int = new(int)")
+		fn.line("rt.Place(%s)", fn.noted)
+	}
 	if f.Recover == nil {
 		if callsRecover(f) {
 			fn.line("var rk *rt.Defers = rt.Enter()")

@@ -30,6 +30,9 @@ const RuntimePath = "memwall/kernel/cell/rt"
 type Options struct {
 	// Source reports the packages, beside those of cells (path "main"), whose functions are lowered from their syntax.
 	Source func(*types.Package) bool
+	// Entry is the name of the function that holds a cell's statements, if there is one. It notes the place of each call, so that
+	// a panic inside compiled code is known to come from that statement.
+	Entry string
 	// Carries lists import paths of compiled packages that pass on the interface values they are given, or look only at their
 	// compiled types; beside the standard library's containers, sync and context.
 	Carries []string

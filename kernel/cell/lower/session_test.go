@@ -52,7 +52,7 @@ func newSession(t testing.TB) *session {
 		t.Fatal(err)
 	}
 	s.prog = ssa.NewProgram(s.fset, ssa.InstantiateGenerics)
-	s.lowerer = lower.New(s.prog, lower.Options{Source: s.importer.FromSource})
+	s.lowerer = lower.New(s.prog, lower.Options{Source: s.importer.FromSource, Entry: "Cell"})
 	return s
 }
 

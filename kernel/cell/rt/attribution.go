@@ -26,6 +26,7 @@ type task struct {
 	once       sync.Once
 	goroutines atomic.Int64
 	raised     raised
+	place      atomic.Pointer[int] // where the cell's own statements are
 }
 
 var (
@@ -84,6 +85,9 @@ func current() *task {
 	}
 	return idle
 }
+
+// Place says where a cell's statements note the positions of their calls.
+func Place(p *int) { current().place.Store(p) }
 
 // Cell is the number of the cell that the calling goroutine belongs to, 0 before the first.
 func Cell() int { return current().cell }

@@ -21,7 +21,11 @@ func Go(f func()) {
 			if Panic == nil {
 				panic(v)
 			}
-			Panic(t.cell, v, Explain(v).Text)
+			text := PanicText(v)
+			if r, ok := v.(Refused); ok {
+				text = r.Error()
+			}
+			Panic(t.cell, v, text)
 		}()
 		f()
 	}()

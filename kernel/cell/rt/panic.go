@@ -32,22 +32,24 @@ func raise(v any, pos int) {
 // A Failure is a panic as a cell reports it.
 type Failure struct {
 	Text    string   // what Go prints after "panic: "
-	Pos     int      // the token.Pos of the statement in the cell, 0 where it is not known
+	Pos     int      // the token.Pos in the cell, of the statement's call when compiled code panicked; 0 where it is not known
 	Refused *Refused // set when the cell was refused while it ran
 }
 
-// Failure describes the value of a panic that a cell did not recover, on the goroutine's cell.
+// Explain describes the value of a panic that ended the statements of the calling goroutine's cell.
 func Explain(v any) Failure {
 	v = translate(v)
 	f := Failure{Text: PanicText(v)}
 	if r, ok := v.(Refused); ok {
 		f.Text, f.Refused = r.Error(), &r
 	}
-	r := &current().raised
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if same(r.value, v) {
-		f.Pos = r.pos
+	t := current()
+	t.raised.mu.Lock()
+	defer t.raised.mu.Unlock()
+	if t.raised.pos != 0 && same(t.raised.value, v) {
+		f.Pos = t.raised.pos
+	} else if p := t.place.Load(); p != nil {
+		f.Pos = *p
 	}
 	return f
 }

@@ -47,6 +47,7 @@ var symbols = map[string]reflect.Value{
 	"NewDefers":   reflect.ValueOf(NewDefers),
 	"NewSelect":   reflect.ValueOf(NewSelect),
 	"PassDefer":   reflect.ValueOf(PassDefer),
+	"Place":       reflect.ValueOf(Place),
 	"RangeMap":    reflect.ValueOf(RangeMap),
 	"RangeString": reflect.ValueOf(RangeString),
 	"Run":         reflect.ValueOf(Run),
