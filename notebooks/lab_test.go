@@ -34,6 +34,9 @@ func TestLabShowsTheCards(t *testing.T) {
 		defer cancel()
 		if err := chromedp.Do(limited, actions...); err != nil {
 			picture(t, ctx, "failed")
+			if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](stateScript)); err == nil {
+				t.Log(text)
+			}
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -90,6 +93,10 @@ const lookScript = `(() => {
     Kernel: (document.querySelector('.jp-KernelName') || {textContent: ''}).textContent,
   };
 })()`
+
+// stateScript says how far the notebook came, for a failure's message.
+const stateScript = `[...document.querySelectorAll('.jp-CodeCell')].map(c => c.querySelector('.jp-InputPrompt').textContent + ' ' +
+  (c.querySelector('.jp-OutputArea') || {textContent: ''}).textContent.slice(0, 200)).join('\n')`
 
 func takePictures(t *testing.T, ctx context.Context, run func(string, time.Duration, ...step)) {
 	run("close the file list", 20*time.Second, chromedp.Click(chromedp.CSS(".jp-SideBar.jp-mod-left li.lm-mod-current")))
