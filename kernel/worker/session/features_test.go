@@ -35,7 +35,7 @@ var features = []string{
 		"var root *Tree\nfor _, v := range []int{3, 1, 2} { root = root.Insert(v) }\nroot.L.R.V", "[int: 2]",
 	"rec := httptest.NewRecorder()\nhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }).ServeHTTP(rec, httptest.NewRequest(\"GET\", \"/p\", nil))\nrec.Body.String()", "[string: /p]",
 	"once := sync.OnceValue(func() int { fmt.Println(\"once\"); return 4 })\nonce() + once()", "once\n[int: 8]",
-	"counts := map[rune]int{}\nfor _, r := range \"hello, wörld\" { counts[r]++ }\nfmt.Println(counts['l'], counts['ö'], len(counts))", "3 1 9\n",
+	"counts := map[rune]int{}\nfor _, r := range \"hello, wörld\" { counts[r]++ }\nfmt.Println(counts['l'], counts['ö'], len(counts))", "3 1 10\n",
 	"struct{ X, Y int }{1, 2}", "[struct{X int; Y int}: {1 2}]",
 	"map[string][]int{\"b\": {2}, \"a\": {1}}", "[map[string][]int: map[a:[1] b:[2]]]",
 	"'x'", "[rune: 120]",

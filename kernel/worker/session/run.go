@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"memwall/kernel/cell"
 	"memwall/kernel/cell/rt"
@@ -93,7 +92,7 @@ func (s *Session) load(p *cell.Program) (err error) {
 	if err := s.use(p.Unit.Imports); err != nil {
 		return err
 	}
-	if _, err := s.interp.Eval(p.Unit.Text); err != nil {
+	if _, err := s.evaluate(p.Unit.Text); err != nil {
 		return fmt.Errorf("the interpreter rejects the lowered cell: %w", err)
 	}
 	return nil
@@ -111,7 +110,7 @@ func (s *Session) bind(b cell.Binding) error {
 	if own == nil {
 		return fmt.Errorf("variable %s is not there", b.Name)
 	}
-	v, err := s.interp.Eval(b.Global)
+	v, err := s.evaluate(b.Global)
 	if err != nil {
 		return err
 	}
@@ -145,7 +144,7 @@ func (s *Session) execute(ctx context.Context, p *cell.Program) (r result, ended
 	s.finished = make(chan result, 1)
 	returned := make(chan error, 1)
 	go func() {
-		_, err := s.interp.Eval(fmt.Sprintf("runner.Run(%s, %s)", p.Unit.Setup, p.Entry))
+		_, err := s.evaluate(fmt.Sprintf("runner.Run(%s, %s)", p.Unit.Setup, p.Entry))
 		returned <- err
 	}()
 	select {
@@ -197,7 +196,7 @@ func (s *Session) settle(patience time.Duration) {
 
 // runNumber is the counter that the interpreter's frames compare while they run: it is private there.
 func (s *Session) runNumber() *uint64 {
-	return (*uint64)(unsafe.Pointer(reflect.ValueOf(s.interp).Elem().FieldByName("id").UnsafeAddr()))
+	return private[uint64](reflect.ValueOf(s.interp).Elem(), "id")
 }
 
 // stop ends the frames of the interpreter and wakes the goroutines of a cell.

@@ -77,7 +77,7 @@ func (s *Session) start() error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.interp.Eval("import runner \"" + runnerPath + "\""); err != nil {
+	if _, err := s.evaluate("import runner \"" + runnerPath + "\""); err != nil {
 		return fmt.Errorf("the interpreter does not start: %w", err)
 	}
 	for name, p := range s.predeclared {
@@ -171,7 +171,7 @@ func (s *Session) pointer(global string) (reflect.Value, error) {
 	if v, ok := s.pointers[global]; ok {
 		return v, nil
 	}
-	v, err := s.interp.Eval(global)
+	v, err := s.evaluate(global)
 	if err != nil {
 		return reflect.Value{}, err
 	}

@@ -1,8 +1,11 @@
 package symbols
 
 import (
+	"archive/zip"
+	"bytes"
 	"go/token"
 	"go/types"
+	"io"
 	"os"
 	"reflect"
 	"runtime"
@@ -10,6 +13,7 @@ import (
 	"testing"
 
 	"memwall/kernel/cell/exportdata"
+	"memwall/kernel/cell/exportdata/pack"
 	"memwall/kernel/cell/rt"
 	"memwall/kernel/worker/symbols/visible"
 )
@@ -207,6 +211,48 @@ func TestExit(t *testing.T) {
 			}()
 			call(Of(path))
 		}()
+	}
+}
+
+// TestCurrent makes the export data of memwall's and gonum's packages again and compares: what a package gained, lost or
+// changed since the tables were generated is found here.
+func TestCurrent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("the archive is made on Linux: not compared here")
+		return
+	}
+	all, err := pack.List(runtime.GOOS, visible.Packages...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkgs, err := pack.Load(all, visible.Packages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := pack.Types(pkgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.NewReader(strings.NewReader(packages), int64(len(packages)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		r, err := z.Open(f.Name)
+		if err != nil {
+			t.Errorf("package %s is missing: run go generate ./kernel/worker/symbols", f.Name)
+			continue
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(b, f.Data) {
+			t.Errorf("package %s has changed: run go generate ./kernel/worker/symbols", f.Name)
+		}
 	}
 }
 
