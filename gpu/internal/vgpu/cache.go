@@ -15,6 +15,7 @@ import (
 // L2, which writes back. Lines have 128 bytes in sectors of 32, and only sectors that are asked for are fetched.
 const (
 	turn        = 32      // lines of a CTA's trace before the next CTA's turn
+	maxTrace    = 2 << 20 // entries of one CTA; a longer trace is replayed in parts
 	maxWave     = 4 << 20 // trace entries of a wave; a longer one is replayed in parts
 	l1Ways      = 4
 	l2Ways      = 16
@@ -93,22 +94,27 @@ func (s *l2Set) find(tag uint64, clock uint32) (way, evicted uint8) {
 	return way, evicted
 }
 
+// ctaTrace is what one CTA, or a part of it, touched.
+type ctaTrace struct {
+	sm      int
+	entries []uint64
+}
+
 // replay is the caches of a device while traces go through them.
 type replay struct {
-	sms       int
-	l1        [][]l1Set // by SM
-	l1Bytes   int
-	l2        []l2Set
-	clock     uint32
-	epoch     uint64 // of L1, and of L2 too where the launch begins cold
-	l2Epoch   uint64
-	counts    perf.CacheCounts
-	dirtyNow  uint64
-	touched   distinct
-	resident  int
-	wave      [][]uint64
-	waveSize  int
-	waveStart uint64
+	sms      int
+	l1       [][]l1Set // by SM
+	l1Bytes  int
+	l2       []l2Set
+	clock    uint32
+	epoch    uint64 // of L1, and of L2 too where the launch begins cold
+	l2Epoch  uint64
+	counts   perf.CacheCounts
+	dirtyNow uint64
+	touched  distinct
+	resident int
+	wave     []ctaTrace
+	waveSize int
 
 	mu       sync.Mutex
 	ready    sync.Cond
@@ -139,7 +145,7 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	if !l.Warm {
 		r.l2Epoch = r.epoch
 	}
-	r.counts, r.dirtyNow, r.next, r.waveSize, r.waveStart, r.executed = perf.CacheCounts{}, 0, 0, 0, 0, executed
+	r.counts, r.dirtyNow, r.next, r.waveSize, r.executed = perf.CacheCounts{}, 0, 0, 0, executed
 	r.wave = r.wave[:0]
 	if r.clock > 1<<31 { // ages are compared within a launch: begin anew, cold
 		r.clock, r.l1 = 0, make([][]l1Set, r.sms)
@@ -213,19 +219,48 @@ func (r *replay) submit(i uint64, k *worker, stop *atomic.Bool) bool {
 		}
 		delete(r.pending, r.next)
 		r.mu.Unlock()
-		r.add(t)
+		r.add(ctaTrace{int(r.next % uint64(r.sms)), t})
 		r.mu.Lock()
 		r.next++
 		r.ready.Broadcast()
 	}
 	r.busy = false
+	r.ready.Broadcast()
 	return true
 }
 
+// flush replays a part of the i-th CTA's trace that has grown long, once all CTAs before it have been replayed. Where
+// the parts begin depends on the CTA alone, so that counts do not depend on the workers.
+func (r *replay) flush(i uint64, k *worker, stop func() bool) {
+	r.mu.Lock()
+	for (r.next != i || r.busy) && !stop() {
+		r.ready.Wait()
+	}
+	if stop() {
+		k.trace = k.trace[:0]
+		r.ready.Broadcast()
+		r.mu.Unlock()
+		return
+	}
+	r.busy = true
+	r.mu.Unlock()
+	if len(r.wave) > 0 {
+		r.replayWave()
+	}
+	for _, entry := range k.trace {
+		r.access(int(i%uint64(r.sms)), entry)
+	}
+	k.trace = k.trace[:0]
+	r.mu.Lock()
+	r.busy = false
+	r.ready.Broadcast()
+	r.mu.Unlock()
+}
+
 // add puts a trace into the current wave and replays the wave when it is full.
-func (r *replay) add(t []uint64) {
+func (r *replay) add(t ctaTrace) {
 	r.wave = append(r.wave, t)
-	r.waveSize += len(t)
+	r.waveSize += len(t.entries)
 	if len(r.wave) >= r.resident || r.waveSize > maxWave {
 		r.replayWave()
 	}
@@ -237,28 +272,26 @@ func (r *replay) replayWave() {
 		left = 0
 		for c, t := range r.wave {
 			from := at[c]
-			if from >= len(t) {
+			if from >= len(t.entries) {
 				continue
 			}
-			to := min(from+turn, len(t))
-			sm := int((r.waveStart + uint64(c)) % uint64(r.sms))
-			for _, entry := range t[from:to] {
-				r.access(sm, entry)
+			to := min(from+turn, len(t.entries))
+			for _, entry := range t.entries[from:to] {
+				r.access(t.sm, entry)
 			}
 			at[c] = to
-			if to < len(t) {
+			if to < len(t.entries) {
 				left++
 			}
 		}
 	}
 	r.mu.Lock()
 	for _, t := range r.wave {
-		if len(r.spare) < 16 && cap(t) <= 1<<20 {
-			r.spare = append(r.spare, t[:0])
+		if len(r.spare) < 16 && cap(t.entries) <= 1<<20 {
+			r.spare = append(r.spare, t.entries[:0])
 		}
 	}
 	r.mu.Unlock()
-	r.waveStart += uint64(len(r.wave))
 	r.wave, r.waveSize = r.wave[:0], 0
 }
 

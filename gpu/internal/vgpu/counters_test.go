@@ -250,6 +250,38 @@ func TestCountersDoNotDependOnWorkers(t *testing.T) {
 	}
 }
 
+// A trace that grows long is replayed in parts; the counts are the same for any number of workers, and right.
+func TestLongTrace(t *testing.T) {
+	const text = header + `.visible .entry k(.param .u64 p, .param .u32 n) {
+	.reg .pred %p; .reg .b64 %a, %b, %o; .reg .b32 %t, %n, %v, %i;
+	ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 128; add.s64 %a, %a, %o; mov.u32 %i, 0;
+LOOP:
+	and.b32 %t, %i, 31; mul.wide.u32 %o, %t, 4096; add.s64 %b, %a, %o;
+	ld.global.u32 %v, [%b];
+	add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra LOOP;
+	ret;
+}
+`
+	var first *driver.Result
+	for _, workers := range []int{1, 2} {
+		old := runtime.GOMAXPROCS(workers)
+		d := openTest(t, testProfile())
+		p := upload(t, d, make([]byte, 32*4096))
+		const n = 100_000 // 32 lines each: 3.2 M entries a CTA
+		r := launch(t, d, fn(t, loadModule(t, d, text), "k"), dim(3), dim(32), p, uint32(n))
+		runtime.GOMAXPROCS(old)
+		// 1,024 lines fit L1: each CTA's SM misses them once.
+		want := perf.CacheCounts{L1Lookups: 3 * 32 * n, L1Hits: 3*32*n - 3*1024, L2Lookups: 3 * 1024, L2Hits: 2 * 1024, DRAMReadSectors: 1024, DistinctRead: 1024}
+		if r.Counts.Cache != want {
+			t.Errorf("%d workers: %+v, want %+v", workers, r.Counts.Cache, want)
+		}
+		if r.Host = 0; first != nil && !reflect.DeepEqual(first, r) {
+			t.Errorf("%d workers differ from one", workers)
+		}
+		first = r
+	}
+}
+
 // Every k-th CTA gives 1/k of every counter of a regular grid.
 func TestSampling(t *testing.T) {
 	d := openTest(t, testProfile())

@@ -30,7 +30,8 @@ type worker struct {
 	shared      []byte
 	count       bool
 	fuel        int
-	executed    uint64 // blocks before the last refuel
+	executed    uint64 // instructions before the last refuel
+	ordinal     uint64 // of the CTA among those executed
 	warps       []warp
 	barriers    [maxBarriers]barrierState
 	cta         [3]uint32
@@ -155,7 +156,7 @@ func (k *worker) fillSpecial(w *warp, s specialSlot) {
 // begin prepares the worker for a launch.
 func (k *worker) begin(r *launchRun) {
 	k.run, k.memory, k.allocations, k.args, k.count = r, r.memory.host, r.allocations, r.args, r.count
-	k.fuel, k.executed, k.rounds = fuelBlocks, 0, 0
+	k.fuel, k.executed, k.rounds = fullFuel, 0, 0
 	clear(k.blocks)
 	clear(k.guarded)
 	for i := range k.sites {
@@ -179,6 +180,8 @@ func (k *worker) execute(index uint64, sm int) {
 	clear(k.shared)
 	clear(k.local)
 	k.barriers = [maxBarriers]barrierState{}
+	k.executed += uint64(fullFuel - k.fuel)
+	k.fuel = fullFuel
 	for i := range k.warps {
 		w := &k.warps[i]
 		w.live = allLanes
@@ -203,6 +206,9 @@ func (k *worker) execute(index uint64, sm int) {
 			}
 			fill(w.u32(s.at), v)
 		}
+	}
+	if cause := k.run.cancelled(); cause != nil && len(k.p.f.Body) > 0 {
+		k.stop(&k.warps[0], 0, 0, cause)
 	}
 	for {
 		waiting := 0
@@ -330,15 +336,18 @@ func (k *worker) deadlock() {
 	k.stop(first, first.wait.end.id, int(lowest(first.live)), &driver.Fault{Kind: driver.Deadlock, Detail: detail})
 }
 
-// clock is a counter that grows with what the worker executes: four cycles a block and a bit.
+// clock is a counter that grows with what the worker executes: four cycles an instruction.
 func (k *worker) clock() uint64 {
-	return (k.executed+uint64(fuelBlocks-k.fuel))*16 + 1000
+	return (k.executed+uint64(fullFuel-k.fuel))*4 + 1000
 }
 
-// refuel looks whether the launch was cancelled.
+// refuel looks whether the launch was cancelled, and keeps the trace short.
 func (k *worker) refuel(w *warp, at int32) {
-	k.executed += fuelBlocks
-	k.fuel = fuelBlocks
+	k.executed += uint64(fullFuel - k.fuel)
+	k.fuel = fullFuel
+	if len(k.trace) > maxTrace {
+		k.run.caches.flush(k.ordinal, k, func() bool { return k.run.cancelled() != nil })
+	}
 	if cause := k.run.cancelled(); cause != nil {
 		k.stop(w, k.p.blocks[at].from, int(lowest(w.stack[len(w.stack)-1].mask)), cause)
 	}

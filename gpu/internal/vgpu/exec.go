@@ -37,8 +37,9 @@ type blockCounts struct {
 	barriers, barrierLanes uint64
 }
 
-// fuelBlocks is how many blocks a worker executes between two looks at whether the launch was cancelled.
-const fuelBlocks = 1 << 10
+// fullFuel is how many instructions a worker executes between two looks at whether the launch was cancelled; an mma takes
+// under a microsecond.
+const fullFuel = 1 << 16
 
 // run executes the warp until it finishes or waits at a barrier.
 func (w *warp) run() {
@@ -64,10 +65,10 @@ func (w *warp) run() {
 			}
 			continue
 		}
-		if k.fuel--; k.fuel <= 0 {
+		b := &blocks[at]
+		if k.fuel -= b.cost; k.fuel <= 0 {
 			k.refuel(w, at)
 		}
-		b := &blocks[at]
 		m := top.mask
 		w.mask = m
 		c := &k.blocks[at]

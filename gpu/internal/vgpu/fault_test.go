@@ -104,6 +104,18 @@ func TestRunaway(t *testing.T) {
 	if want := "virtual GPU: test.ptx:5: bra interrupted\nthe launch was cancelled"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
+	// So do a grid of a billion small CTAs, and a loop that reads: its trace does not fill the memory.
+	small := fn(t, loadModule(t, d, header+".visible .entry small() { ret; }\n"), "small")
+	poll := fn(t, loadModule(t, d, header+".visible .entry poll(.param .u64 p) {\n.reg .b64 %a; .reg .b32 %v;\nld.param.u64 %a, [p];\nLOOP: ld.volatile.global.u32 %v, [%a];\nbra LOOP;\n}\n"), "poll")
+	for _, l := range []*driver.Launch{{Function: small, Grid: dim(1 << 30), CTA: dim(32)}, {Function: poll, Grid: dim(2), CTA: dim(64), Args: pack(t, poll, upload(t, d, []uint32{0}))}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(200*time.Millisecond, cancel)
+		l.Count, l.Wait = true, true
+		start := time.Now()
+		if _, err := d.Launch(ctx, l); err == nil || !strings.Contains(err.Error(), "the launch was cancelled") || time.Since(start) > 2*time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	}
 	ctx, cancel = context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
 	var fault *driver.Fault

@@ -27,6 +27,7 @@ type launchRun struct {
 	sources     map[string]string
 	ctx         context.Context
 	stopFlag    atomic.Bool
+	caches      *replay // nil where nothing is counted
 }
 
 // cancelled gives the fault of a launch whose context has ended, or nil.
@@ -148,14 +149,13 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	workers := int(min(uint64(runtime.GOMAXPROCS(0)), executed))
 	pool := f.workers(l, workers)
 	defer f.giveBack(l, pool)
-	var caches *replay
 	if l.Count {
-		caches = d.replayFor(f, l, executed)
+		r.caches = d.replayFor(f, l, executed)
 	}
-	fault := r.execute(pool, executed, caches)
+	fault := r.execute(pool, executed)
 	result := &driver.Result{Executed: executed, Sampled: r.step, Cold: !l.Warm}
-	if caches != nil {
-		result.Counts.Cache = caches.finish(fault == nil)
+	if r.caches != nil {
+		result.Counts.Cache = r.caches.finish(fault == nil)
 	}
 	if fault != nil {
 		return nil, fault
@@ -173,7 +173,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 }
 
 // execute hands CTAs to the workers in the grid's order; the fault is that of the first CTA in that order to have one.
-func (r *launchRun) execute(pool []*worker, executed uint64, caches *replay) error {
+func (r *launchRun) execute(pool []*worker, executed uint64) error {
 	var next atomic.Uint64
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -186,6 +186,7 @@ func (r *launchRun) execute(pool []*worker, executed uint64, caches *replay) err
 			if i >= executed || r.stopFlag.Load() {
 				return
 			}
+			k.ordinal = i
 			f := k.try(i*uint64(r.step), int(i%uint64(r.sms)))
 			if f != nil {
 				mu.Lock()
@@ -195,7 +196,7 @@ func (r *launchRun) execute(pool []*worker, executed uint64, caches *replay) err
 				mu.Unlock()
 				r.stopFlag.Store(true)
 			}
-			if caches != nil && !caches.submit(i, k, &r.stopFlag) {
+			if r.caches != nil && !r.caches.submit(i, k, &r.stopFlag) {
 				return
 			}
 		}

@@ -83,6 +83,7 @@ type block struct {
 	twins []inst
 	end   ending
 	ipdom int32
+	cost  int   // fuel
 	from  int32 // PTX instructions [from, to)
 	to    int32
 	chase uint64 // loads in the block whose address depends on their own earlier value (chains.go)
@@ -321,6 +322,7 @@ func (d *decoder) block(k int) error {
 		x.id = int32(i)
 		d.emit(b, x, in)
 	}
+	b.cost = len(b.code) + 1
 	return nil
 }
 
