@@ -205,8 +205,7 @@ func (c *compilation) hoistVar(st *statement, g *ast.GenDecl) []ast.Stmt {
 				if l.(*ast.Ident).Name == "_" {
 					continue
 				}
-				zero := &ast.StarExpr{Star: spec.Pos(), X: &ast.CallExpr{Fun: ident("new", spec.Pos()), Lparen: spec.Pos(), Args: []ast.Expr{spec.Type}, Rparen: spec.Pos()}}
-				list = append(list, &ast.AssignStmt{Lhs: []ast.Expr{l}, TokPos: spec.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{zero}})
+				list = append(list, &ast.AssignStmt{Lhs: []ast.Expr{l}, TokPos: spec.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{c.zero(spec)}})
 			}
 		case spec.Type != nil && take:
 			st.decl.Specs = append(st.decl.Specs, &ast.ValueSpec{Names: names, Type: spec.Type})
@@ -234,6 +233,27 @@ func (c *compilation) hoistVar(st *statement, g *ast.GenDecl) []ast.Stmt {
 		}
 	}
 	return list
+}
+
+// zero is the zero value of a declaration's type as an expression: *new(T), or what needs no name of Go's where a cell has
+// taken that one.
+func (c *compilation) zero(spec *ast.ValueSpec) ast.Expr {
+	pos := spec.Pos()
+	taken := c.s.names["new"] != nil || c.bodyVars["new"] != nil
+	for _, t := range c.trees {
+		for _, n := range t.item.names {
+			taken = taken || n == "new"
+		}
+	}
+	if !taken {
+		return &ast.StarExpr{Star: pos, X: &ast.CallExpr{Fun: ident("new", pos), Lparen: pos, Args: []ast.Expr{spec.Type}, Rparen: pos}}
+	}
+	result := &ast.FieldList{Opening: pos, Closing: pos, List: []*ast.Field{{Names: []*ast.Ident{ident("zero", pos)}, Type: spec.Type}}}
+	lit := &ast.FuncLit{
+		Type: &ast.FuncType{Func: pos, Params: &ast.FieldList{Opening: pos, Closing: pos}, Results: result},
+		Body: &ast.BlockStmt{Lbrace: pos, List: []ast.Stmt{&ast.ReturnStmt{Return: pos}}, Rbrace: pos},
+	}
+	return &ast.CallExpr{Fun: lit, Lparen: pos, Rparen: pos}
 }
 
 // splits reports whether the variables of a declaration get their values one by one, as Go initialises those of a package.

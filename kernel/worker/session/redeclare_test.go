@@ -105,6 +105,21 @@ func TestRedeclareMore(t *testing.T) {
 			"func get() int { return p.N }\nvar arr [3]int\ns := arr[:]", "",
 			"p := P{7}\nvar arr [3]int\narr[0] = 5\nfmt.Println(get(), s[0], all[1].N)", "7 0 3\n",
 		}},
+		{"names of Go's own", []string{
+			"new := 5\nlen := func(s string) int { return 42 }\nlen(\"a\") + new", "[int: 47]",
+			"var x int\nvar y [2]string\nx + new", "[int: 5]",
+			"true := false\nnil := 3\ntrue, _ := strconv.ParseBool(\"0\")\nfmt.Println(true, nil)", "false 3\n",
+		}},
+		{"names of packages", []string{
+			"fmt.Println(strings.ToUpper(\"a\"))", "A\n",
+			"strings := []string{\"x\"}\nstrings[0]", "[string: x]",
+			"fmt.Println(strings.ToUpper(\"a\"))", "<CompileError cell 3, 1:21: undefined: strings.ToUpper\n    fmt.Println(strings.ToUpper(\"a\"))\n                        ^\ntype []string has no field or method ToUpper>",
+			"import \"strings\"\nfmt.Println(strings.ToUpper(\"a\"))", "A\n",
+			"import (\n\t\"crypto/rand\"\n\tm \"math/rand\"\n)\nlen(rand.Text()) + m.Intn(1)", "[int: 26]",
+			"func sum() int { return len(rand.Text()) }\nsum()", "[int: 26]",
+			"import \"math/rand\"\nrand.Intn(1)", "[int: 0]",
+			"sum()", "[int: 26]",
+		}},
 		{"constant", []string{
 			"const n = 3\nconst (\n\ta = iota + n\n\tb\n)\nvar arr [n]int\nfunc f() int { return n * 10 }", "",
 			"fmt.Println(f(), a, b, len(arr))", "30 3 4 3\n",
