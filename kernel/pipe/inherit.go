@@ -63,15 +63,16 @@ func (l *Link) Started() {
 	}
 }
 
-// Leftover is what a worker that has died had printed and not yet written to its descriptors. It is there once.
-func (l *Link) Leftover() (stderr bool, text []byte) {
+// Leftover is what a worker that has died had printed and not yet written to its descriptor 1, of which received bytes have
+// arrived. It is there once.
+func (l *Link) Leftover(received uint64) []byte {
 	if l.prints == nil {
-		return false, nil
+		return nil
 	}
-	stderr, text = l.prints.take()
+	text := l.prints.take(received)
 	l.prints.unmap()
 	l.prints = nil
-	return stderr, text
+	return text
 }
 
 // Close closes our ends; the worker sees the end of its pipe and exits.

@@ -269,27 +269,29 @@ func TestGatheredPrints(t *testing.T) {
 	want.WriteString(big)
 	p.mu.Lock()
 	got := out.String()
-	stderr, left := mem.take()
+	left := mem.take(uint64(len(got)))
 	p.mu.Unlock()
-	if got+string(left) != want.String()+"z" || stderr {
+	if got+string(left) != want.String()+"z" {
 		t.Errorf("%d bytes written and %d left, want %d", len(got), len(left), want.Len()+1)
 	}
 	p.Print(true, []byte("e"))
 	p.Print(true, []byte("f"))
-	p.mu.Lock()
-	if stderr, left := mem.take(); len(left) > 0 && !stderr {
-		t.Errorf("%q is left for stdout", left)
-	}
-	p.mu.Unlock()
-	p.Unbuffered()
+	p.Unbuffered(false)
 	p.Print(true, []byte("g"))
 	if !strings.Contains(err.String(), "efg") || mem.used.Load() != 0 {
 		t.Errorf("stderr %q, %d bytes left", err.String(), mem.used.Load())
 	}
+	// A write that was cut off: what has arrived is not left.
+	mem.add([]byte("abcdef"), 1000)
+	for received, want := range map[uint64]string{0: "abcdef", 1000: "abcdef", 1002: "cdef", 1006: "", 5000: ""} {
+		if left := mem.take(received); string(left) != want {
+			t.Errorf("after %d bytes %q is left, want %q", received, left, want)
+		}
+	}
 	// Whatever a worker has made of the memory, reading it is safe.
 	for _, n := range []uint64{printsBytes, 1 << 63, 1<<64 - 1} {
 		mem.used.Store(n)
-		if _, left := mem.take(); left != nil {
+		if left := mem.take(0); left != nil {
 			t.Errorf("%d bytes of %d", len(left), n)
 		}
 	}

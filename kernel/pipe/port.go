@@ -18,6 +18,8 @@ type Port struct {
 	last int // the descriptor of the last Print
 
 	prints  *Prints // nil: prints are not gathered
+	written uint64  // bytes to descriptor 1
+	marked  bool    // every print stands between marks
 	printed time.Time
 	timer   *time.Timer
 	armed   bool // timer runs
@@ -49,11 +51,20 @@ func (p *Port) SendInOrder(message func(mark uint64) Message) error {
 func (p *Port) mark(kind MarkKind) {
 	p.flush()
 	b := p.marker.Mark(kind, p.n)
-	p.files[0].Write(b)
-	p.files[1].Write(b)
+	p.put(0, b)
+	p.put(1, b)
 }
 
-// Print writes to descriptor 1, or 2 for stderr. A burst of prints is gathered, in memory that outlives this process, so
+// put writes to a descriptor.
+func (p *Port) put(fd int, b []byte) (int, error) {
+	n, err := p.files[fd].Write(b)
+	if fd == 0 {
+		p.written += uint64(n)
+	}
+	return n, err
+}
+
+// Print writes to descriptor 1, or 2 for stderr. A burst of prints to the first is gathered, in memory that outlives this process, so
 // that nothing is lost when it dies. Where it changes from one to the other a mark keeps the two in order.
 func (p *Port) Print(stderr bool, b []byte) (int, error) {
 	fd := 0
@@ -62,20 +73,20 @@ func (p *Port) Print(stderr bool, b []byte) (int, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if fd != p.last {
+	if fd != p.last || p.marked {
 		p.n++
 		p.mark(MarkSwitch)
 		p.last = fd
 	}
-	if p.gather(fd, b) {
+	if fd == 0 && p.gather(b) {
 		return len(b), nil
 	}
 	if err := p.flush(); err != nil {
 		return 0, err
 	}
-	n, err := p.files[fd].Write(b)
-	if stderr && p.prints == nil {
-		// What user code itself writes to descriptor 1 next comes after this: it sets no mark.
+	n, err := p.put(fd, b)
+	if stderr && p.prints == nil || p.marked {
+		// What user code itself writes to the other descriptor next comes after this: it sets no mark.
 		p.n++
 		p.mark(MarkSwitch)
 		p.last = 0

@@ -1,7 +1,6 @@
 package pipe
 
 import (
-	"encoding/binary"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -11,10 +10,14 @@ import (
 // when the worker dies, which it may do at any instruction: so the prints are gathered in memory that the kernel process
 // sees too, and reads when the worker is gone.
 
-// Prints is that memory: how many bytes it holds, which descriptor they are for, and the bytes.
+// Only what goes to descriptor 1 is gathered: to descriptor 2 the Go runtime itself writes when it dies.
+
+// Prints is that memory: how many bytes it holds, how many bytes had been written to the descriptor before them, and the
+// bytes. With the second number the kernel tells what has been written from what has not when a write was cut off.
 type Prints struct {
 	mem  []byte
 	used *atomic.Uint64
+	base *atomic.Uint64
 }
 
 const (
@@ -24,16 +27,16 @@ const (
 
 // newPrints takes memory of printsBytes, aligned as pages are.
 func newPrints(mem []byte) *Prints {
-	return &Prints{mem, (*atomic.Uint64)(unsafe.Pointer(&mem[0]))}
+	return &Prints{mem, (*atomic.Uint64)(unsafe.Pointer(&mem[0])), (*atomic.Uint64)(unsafe.Pointer(&mem[8]))}
 }
 
 func (p *Prints) room() int { return len(p.mem) - printsHeader - int(p.used.Load()) }
 
-// add appends a print that there is room for.
-func (p *Prints) add(fd int, b []byte) {
+// add appends a print that there is room for; written is how many bytes the descriptor has had.
+func (p *Prints) add(b []byte, written uint64) {
 	n := int(p.used.Load())
 	if n == 0 {
-		binary.LittleEndian.PutUint32(p.mem[8:], uint32(fd))
+		p.base.Store(written)
 	}
 	copy(p.mem[printsHeader+n:], b)
 	p.used.Store(uint64(n + len(b))) // from here on it cannot be lost
@@ -41,14 +44,18 @@ func (p *Prints) add(fd int, b []byte) {
 
 func (p *Prints) bytes() []byte { return p.mem[printsHeader : printsHeader+int(p.used.Load())] }
 
-// take reads what a worker has left, whatever it has made of the memory.
-func (p *Prints) take() (stderr bool, text []byte) {
-	n := p.used.Load()
+// take reads what a worker has left, of whose descriptor received bytes have arrived. The worker may have made anything of
+// the memory.
+func (p *Prints) take(received uint64) []byte {
+	n, base := p.used.Load(), p.base.Load()
 	if n > uint64(len(p.mem)-printsHeader) {
-		return false, nil
+		return nil
 	}
-	text = append(text, p.mem[printsHeader:printsHeader+int(n)]...)
-	return binary.LittleEndian.Uint32(p.mem[8:]) == 1, text
+	arrived := uint64(0)
+	if received > base {
+		arrived = min(received-base, n)
+	}
+	return append([]byte(nil), p.mem[printsHeader+arrived:printsHeader+n]...)
 }
 
 const (
@@ -59,16 +66,18 @@ const (
 )
 
 // Unbuffered makes every print a write at once, from now on: user code writes to the descriptors itself, and its writes
-// and the prints must keep their order.
-func (p *Port) Unbuffered() {
+// and the prints must keep their order. With stderr it writes to descriptor 2 too, and every print stands between marks;
+// only two such writes to different descriptors, with no print between them, have no order then.
+func (p *Port) Unbuffered(stderr bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
 	p.prints = nil
+	p.marked = p.marked || stderr
 }
 
-// gather takes a print into the memory when it is one of a burst; false: it is to be written.
-func (p *Port) gather(fd int, b []byte) bool {
+// gather takes a print for descriptor 1 into the memory when it is one of a burst; false: it is to be written.
+func (p *Port) gather(b []byte) bool {
 	if p.prints == nil {
 		return false
 	}
@@ -84,7 +93,7 @@ func (p *Port) gather(fd int, b []byte) bool {
 			return false
 		}
 	}
-	p.prints.add(fd, b)
+	p.prints.add(b, p.written)
 	if !p.armed {
 		p.armed = true
 		if p.timer == nil {
@@ -108,7 +117,7 @@ func (p *Port) flush() error {
 	if p.prints == nil || p.prints.used.Load() == 0 {
 		return nil
 	}
-	_, err := p.files[p.last].Write(p.prints.bytes())
+	_, err := p.put(0, p.prints.bytes())
 	p.prints.used.Store(0)
 	return err
 }

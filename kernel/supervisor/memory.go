@@ -26,6 +26,8 @@ func memoryLimit(total uint64) limit {
 const (
 	watchRunning = 20 * time.Millisecond
 	watchIdle    = 250 * time.Millisecond
+	// stopWithin is how long a cell that was asked to stop may go on above killShare.
+	stopWithin = 100 * time.Millisecond
 )
 
 func (p *process) watchMemory(l limit) {
@@ -40,6 +42,7 @@ func (p *process) watchMemory(l limit) {
 	// A cell may run with the memory that it has found in use, so that it can drop variables; what it adds is limited.
 	var seen *run
 	var base uint64
+	var asked time.Time // when the cell was asked to stop
 	for n := 0; ; n++ {
 		p.s.mu.Lock()
 		c := p.s.running
@@ -58,7 +61,7 @@ func (p *process) watchMemory(l limit) {
 		}
 		used := residentMemory(p.pid())
 		if c != seen {
-			seen, base = c, used
+			seen, base, asked = c, used, time.Time{}
 		}
 		text := ""
 		switch {
@@ -75,9 +78,10 @@ func (p *process) watchMemory(l limit) {
 		}
 		const mend = "drop large variables (x = nil), work on less data at once, or start again with %reset"
 		switch {
-		case used > l.kill:
+		case used > l.kill && (c == nil || !asked.IsZero() && time.Since(asked) > stopWithin):
 			p.overrun(text, mend)
-		case c != nil:
+		case c != nil && asked.IsZero():
+			asked = time.Now()
 			c.interrupt("MemoryLimit", text+"; the cell was stopped: "+mend)
 		}
 	}

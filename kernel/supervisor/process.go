@@ -32,6 +32,7 @@ type process struct {
 	exited   chan struct{} // closed when the process is gone
 	readers  sync.WaitGroup
 	stopping atomic.Bool
+	received uint64           // bytes of descriptor 1, until its reader has ended
 	state    *os.ProcessState // set when exited is closed
 	oomKills int64            // of the cgroup when it started
 
@@ -149,12 +150,8 @@ func (p *process) bury(outs []*os.File) {
 		f.Close()
 	}
 	p.link.Close()
-	if stderr, text := p.link.Leftover(); len(text) > 0 { // printed before it died, and not yet written
-		stream := "stdout"
-		if stderr {
-			stream = "stderr"
-		}
-		p.deliver(stream, text)
+	if text := p.link.Leftover(p.received); len(text) > 0 { // printed before it died, and not yet written
+		p.deliver("stdout", text)
 	}
 	p.mu.Lock()
 	p.end = p.postMortem()

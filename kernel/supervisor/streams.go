@@ -129,6 +129,9 @@ func (p *process) readStream(w way, f *os.File) {
 		}
 		n, err := f.Read(buf[held:])
 		p.order.activity(w, true)
+		if w == wayStdout {
+			p.received += uint64(n)
+		}
 		if n < smallRead {
 			small++
 		}

@@ -67,8 +67,12 @@ func (w *worker) execute(c *cell, done *pipe.Done) {
 // usesDevice finds the packages and the variable through which a cell may reach the device.
 var usesDevice = regexp.MustCompile(`\b(dev|gpu|kernels|exercise|llm)\b`)
 
-// writesItself finds cells that may write to the descriptors themselves, past the prints that are gathered.
-var writesItself = regexp.MustCompile(`\b(Stdout|Stderr|NewFile|flag)\b|/dev/|/proc/`)
+// writesItself finds cells that may write to the descriptors themselves, past the prints that are gathered; printsTo is
+// what they may do with them and still be prints.
+var (
+	writesItself = regexp.MustCompile(`\b(Stdout|Stderr|NewFile|flag)\b|/dev/|/proc/`)
+	printsTo     = regexp.MustCompile(`\bFprint(ln|f)?\(\s*\w+\.Std(out|err)\b`)
+)
 
 // evaluate runs the Go code of a cell and shows its value and its launches.
 func (w *worker) evaluate(c *cell, code string) *pipe.Error {
@@ -77,8 +81,8 @@ func (w *worker) evaluate(c *cell, code string) *pipe.Error {
 			return plainError("gpu.Error", err.Error())
 		}
 	}
-	if writesItself.MatchString(code) {
-		w.port.Unbuffered()
+	if rest := printsTo.ReplaceAllString(code, ""); writesItself.MatchString(rest) {
+		w.port.Unbuffered(strings.Contains(rest, "Stderr"))
 	}
 	w.restore()
 	w.stdin.beginCell(c)

@@ -42,6 +42,15 @@ func TestClosedOutput(t *testing.T) {
 	r.want("fmt.Print(\"b\")\nfmt.Fprint(os.Stderr, \"c\")\nw := bufio.NewWriter(os.Stdout)\nw.WriteString(\"d\")\nw.Flush()\n2", "stdout: b|stderr: c|stdout: d|value: 2", "")
 }
 
+// Prints and what a cell writes to os.Stdout and os.Stderr itself keep their order.
+func TestOwnWrites(t *testing.T) {
+	r := newRig(t)
+	for range 10 {
+		r.want("fmt.Print(\"a\")\nos.Stderr.WriteString(\"b\")\nfmt.Print(\"c\")\nos.Stdout.WriteString(\"d\")\nfmt.Fprint(os.Stderr, \"e\")\nos.Stdout.WriteString(\"f\")",
+			"stdout: a|stderr: b|stdout: cd|stderr: e|stdout: f|value: 1", "")
+	}
+}
+
 func TestOwnBundles(t *testing.T) {
 	r := newRig(t)
 	r.want("type H string\nfunc (h H) MIMEBundle() map[string]any {\n\treturn map[string]any{\"text/html\": \"<i>\" + string(h) + \"</i>\", \"text/plain\": string(h)}\n}\nH(\"mine\")", "value: mine", "")

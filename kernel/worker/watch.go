@@ -21,8 +21,10 @@ const (
 // returns ends the watch.
 func (w *worker) watch(c *cell) (end func()) {
 	over := make(chan struct{})
-	if _, resident := memoryInUse(); w.memoryLimit > 0 && resident > w.memoryLimit-w.memoryLimit/8 {
+	base, resident := memoryInUse()
+	if base > stackLimit/2 || w.memoryLimit > 0 && resident > w.memoryLimit-w.memoryLimit/8 {
 		debug.FreeOSMemory() // what earlier cells have dropped is not this cell's
+		base, _ = memoryInUse()
 	}
 	go func() {
 		tick := time.NewTicker(watchEvery)
@@ -36,10 +38,12 @@ func (w *worker) watch(c *cell) (end func()) {
 			case <-tick.C:
 			}
 			stacks, resident := memoryInUse()
+			base = min(base, stacks) // a stack that an earlier cell has left may still be on its way down
+			deep := stacks > stackLimit && stacks-base > stackLimit/2
 			switch {
-			case stacks > stackLimit && runtime.NumGoroutine() > manyGoroutines:
+			case deep && runtime.NumGoroutine() > manyGoroutines:
 				c.stop(&stop{"TooManyGoroutines", fmt.Sprintf("the cell's %s goroutines use %d MB of stack and were stopped: start fewer, or let each end before the next begins", thousands(runtime.NumGoroutine()), stacks/1e6)})
-			case stacks > stackLimit:
+			case deep:
 				c.stop(&stop{"StackOverflow", fmt.Sprintf("the cell's functions use %d MB of stack and were stopped: a function calls itself without end, or too deep", stacks/1e6)})
 			case w.watchMemory && w.memoryLimit > 0 && resident > w.memoryLimit:
 				c.stop(&stop{"MemoryLimit", fmt.Sprintf("the worker uses %.1f GB of memory, more than 80%% of what there is; the cell was stopped: drop large variables (x = nil), work on less data at once, or start again with %%reset", float64(resident)/1e9)})
