@@ -190,7 +190,11 @@ func (fn *function) deferring(params, pdecl, vars, vdecl []string, end string) {
 		fn.results[a] = true
 	}
 	for _, p := range pdecl {
-		bdecl = append(bdecl, strings.Replace(p, "...", "[]", 1))
+		name, t, _ := strings.Cut(p, " ")
+		if elem, variadic := strings.CutPrefix(t, "..."); variadic {
+			t = "[]" + elem
+		}
+		bdecl = append(bdecl, name+" "+t)
 	}
 	bdecl, bargs = append(bdecl, vdecl...), append(append(bargs, params...), vars...)
 	body := w.name("y")
