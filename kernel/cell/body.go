@@ -9,13 +9,30 @@ import (
 type statement struct {
 	index  int
 	node   ast.Stmt
-	call   *ast.CallExpr   // an expression statement that is a call, or the call whose results are assigned
+	calls  []assignedCall  // those whose results are assigned
 	names  []*ast.Ident    // what it declares or assigns
 	define bool            // := or var: names are session variables
 	decl   *ast.GenDecl    // the declaration of the variables on package level
 	assign *ast.AssignStmt // checked as a statement of the body
 	lates  []late
 	guard  bool // a returned error ends the cell
+}
+
+// A call is the place of a call among the statements: the statement, and the specification of its declaration.
+type call struct{ statement, spec int }
+
+// An assignedCall is a call whose results a number of names take.
+type assignedCall struct {
+	call
+	expr  *ast.CallExpr
+	names int
+}
+
+func appendCall(list []assignedCall, at call, e ast.Expr, names int) []assignedCall {
+	if x, ok := unparen(e).(*ast.CallExpr); ok {
+		list = append(list, assignedCall{at, x, names})
+	}
+	return list
 }
 
 // A late assignment is put into its slot after the check: its values are those of the variables' declaration.
@@ -43,7 +60,7 @@ func (c *compilation) scanVars() []string {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			if len(n.Rhs) == 1 {
-				st.call, _ = unparen(n.Rhs[0]).(*ast.CallExpr)
+				st.calls = appendCall(st.calls, call{st.index, 0}, n.Rhs[0], len(n.Lhs))
 			}
 			if n.Tok != token.DEFINE {
 				continue
@@ -65,7 +82,6 @@ func (c *compilation) scanVars() []string {
 				ids = append(ids, s.(*ast.ValueSpec).Names...)
 			}
 		case *ast.ExprStmt:
-			st.call, _ = unparen(n.X).(*ast.CallExpr)
 			continue
 		default:
 			continue
@@ -105,7 +121,7 @@ func (c *compilation) hoist() {
 				list = append(list, c.hoistDefine(st, n)...)
 				continue
 			}
-			if c.d.takeErr[st.index] {
+			if c.d.takeErr[call{st.index, 0}] {
 				n.Lhs, st.guard = append(n.Lhs, ident(errVar, n.TokPos)), true
 			}
 			st.assign = n
@@ -139,7 +155,7 @@ func (c *compilation) hoistDefine(st *statement, n *ast.AssignStmt) []ast.Stmt {
 			declNames = append(declNames, ident("_", id.NamePos))
 		}
 	}
-	take := c.d.takeErr[st.index]
+	take := c.d.takeErr[call{st.index, 0}]
 	st.guard = take
 	lhs := func() []ast.Expr {
 		var l []ast.Expr
@@ -178,7 +194,7 @@ func (c *compilation) hoistDefine(st *statement, n *ast.AssignStmt) []ast.Stmt {
 func (c *compilation) hoistVar(st *statement, g *ast.GenDecl) []ast.Stmt {
 	st.decl = &ast.GenDecl{TokPos: g.TokPos, Tok: token.VAR}
 	var list []ast.Stmt
-	for _, s := range g.Specs {
+	for i, s := range g.Specs {
 		spec := s.(*ast.ValueSpec)
 		var names []*ast.Ident
 		var lhs []ast.Expr
@@ -191,10 +207,10 @@ func (c *compilation) hoistVar(st *statement, g *ast.GenDecl) []ast.Stmt {
 			names = append(names, id)
 			lhs = append(lhs, ident(id.Name, id.NamePos))
 		}
-		if len(g.Specs) == 1 && len(spec.Values) == 1 {
-			st.call, _ = unparen(spec.Values[0]).(*ast.CallExpr)
+		if len(spec.Values) == 1 {
+			st.calls = appendCall(st.calls, call{st.index, i}, spec.Values[0], len(spec.Names))
 		}
-		take := c.d.takeErr[st.index] && len(g.Specs) == 1 && len(spec.Values) == 1
+		take := c.d.takeErr[call{st.index, i}]
 		if take {
 			lhs, st.guard = append(lhs, ident(errVar, spec.Pos())), true
 		}

@@ -170,20 +170,12 @@ func (c *compilation) keptError(e types.Error) bool {
 // findErrors finds top-level statements that name one value less than their call gives, the last being an error.
 func (c *compilation) findErrors() (found bool) {
 	for _, st := range c.stmts {
-		if st.call == nil || c.d.takeErr[st.index] {
-			continue
-		}
-		n := len(st.names)
-		if a, ok := st.node.(*ast.AssignStmt); ok && a.Tok == token.ASSIGN {
-			n = len(a.Lhs)
-		}
-		if n == 0 {
-			continue
-		}
-		tuple, ok := c.info.Types[st.call].Type.(*types.Tuple)
-		if ok && tuple.Len() == n+1 && isError(tuple.At(n).Type()) {
-			c.d.takeErr[st.index] = true
-			found = true
+		for _, call := range st.calls {
+			tuple, ok := c.info.Types[call.expr].Type.(*types.Tuple)
+			if n := call.names; ok && tuple.Len() == n+1 && isError(tuple.At(n).Type()) && !c.d.takeErr[call.call] {
+				c.d.takeErr[call.call] = true
+				found = true
+			}
 		}
 	}
 	return found

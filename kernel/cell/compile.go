@@ -33,7 +33,7 @@ const maxAttempts = 200
 
 // decisions are what an attempt to compile a cell finds out and the next one uses.
 type decisions struct {
-	takeErr map[int]bool         // statements whose call has one result more than they name, an error
+	takeErr map[call]bool        // statements whose call has one result more than they name, an error
 	changed map[string]bool      // variables of the statements whose type is not what it was
 	stale   map[string]string    // variables whose type is gone: why
 	broken  map[*item]*breakage  // declarations of earlier cells that do not compile any more
@@ -42,7 +42,7 @@ type decisions struct {
 
 func newDecisions() *decisions {
 	return &decisions{
-		takeErr: map[int]bool{}, changed: map[string]bool{}, stale: map[string]string{}, broken: map[*item]*breakage{}, keyed: map[literal][]string{},
+		takeErr: map[call]bool{}, changed: map[string]bool{}, stale: map[string]string{}, broken: map[*item]*breakage{}, keyed: map[literal][]string{},
 	}
 }
 

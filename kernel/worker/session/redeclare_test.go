@@ -154,8 +154,9 @@ func TestReturnedErrors(t *testing.T) {
 			"func two() (int, string, error) { return 1, \"a\", nil }\ntwo()", "[int: 1][string: a]",
 			"a, b := two()\nb", "[string: a]",
 			"var c, d = two()\nd", "[string: a]",
+			"var (\n\tg1 = 10\n\tg2, g3 = two()\n\tg4 int = strconv.Atoi(\"4\")\n)\nfmt.Println(g1, g2, g3, g4)", "10 1 a 4\n",
 			"func h() { strconv.Atoi(\"z\") }\nh()", "",
-			"if true { n := strconv.Atoi(\"1\"); _ = n }", "<CompileError cell 13, 1:16: assignment mismatch: 1 variable but strconv.Atoi returns 2 values\n    if true { n := strconv.Atoi(\"1\"); _ = n }\n                   ^>",
+			"if true { n := strconv.Atoi(\"1\"); _ = n }", "<CompileError cell 14, 1:16: assignment mismatch: 1 variable but strconv.Atoi returns 2 values\n    if true { n := strconv.Atoi(\"1\"); _ = n }\n                   ^>",
 		}},
 	} {
 		t.Run(n.name, n.test)
