@@ -120,7 +120,7 @@ func labCommand(ctx context.Context, o LabOptions, python string, port int, toke
 	args := []string{"-m", "jupyterlab", "--no-browser",
 		"--ServerApp.ip=127.0.0.1", "--ServerApp.port=" + strconv.Itoa(port), "--ServerApp.port_retries=0",
 		"--ServerApp.root_dir=" + o.Dir,
-		"--ServerApp.iopub_data_rate_limit=1000000000", "--ServerApp.iopub_msg_rate_limit=1000000",
+		"--ZMQChannelsWebsocketConnection.iopub_data_rate_limit=1000000000", "--ZMQChannelsWebsocketConnection.iopub_msg_rate_limit=1000000",
 		"--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url=None",
 		"--KernelSpecManager.ensure_native_kernel=False", "--KernelSpecManager.allowed_kernelspecs=" + SpecName,
 		"--MultiKernelManager.default_kernel_name=" + SpecName,

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"image/png"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,8 +44,7 @@ func TestLabShowsTheCards(t *testing.T) {
 	}
 	run("open", 60*time.Second, chromedp.Navigate(url))
 	run("the notebook appears", 60*time.Second, poll(`document.querySelector('.jp-Notebook .jp-CodeCell') !== null`, 50*time.Second))
-	run("its Jupyter kernel is idle", 60*time.Second,
-		poll(`document.querySelector('.jp-Notebook-ExecutionIndicator[data-status="idle"]') !== null`, 50*time.Second))
+	awaitKernel(t, url)
 	run("the saved outputs appear", 30*time.Second, poll(`document.querySelectorAll(".jp-OutputArea-output").length > 5`, 20*time.Second))
 	run("clear the saved outputs", 30*time.Second, menu("Edit", "Clear Outputs of All Cells"), poll(`document.querySelectorAll(".jp-OutputArea-output").length === 0`, 20*time.Second))
 	run("run all cells", 90*time.Second, menu("Run", "Run All Cells"), poll(executed, 80*time.Second))
@@ -68,6 +69,34 @@ func TestLabShowsTheCards(t *testing.T) {
 		t.Errorf("the notebook runs on %q", found.Kernel)
 	}
 	takePictures(t, ctx, run)
+}
+
+// awaitKernel waits until the server has a Jupyter kernel that is idle and to which the page is connected: before that the
+// page shows an idle kernel too, and running a cell does nothing.
+func awaitKernel(t *testing.T, url string) {
+	t.Helper()
+	base, rest, _ := strings.Cut(url, "/lab/")
+	_, token, _ := strings.Cut(rest, "token=")
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		resp, err := http.Get(base + "/api/kernels?token=" + token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kernels []struct {
+			State       string `json:"execution_state"`
+			Connections int    `json:"connections"`
+		}
+		err = json.NewDecoder(resp.Body).Decode(&kernels)
+		resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(kernels) == 1 && kernels[0].State == "idle" && kernels[0].Connections > 0 {
+			time.Sleep(500 * time.Millisecond) // the page learns it by its own connection
+			return
+		}
+	}
+	t.Fatal("no Jupyter kernel became idle within 60 s")
 }
 
 // step is an action of the browser that returns nothing.
@@ -119,7 +148,7 @@ func takePictures(t *testing.T, ctx context.Context, run func(string, time.Durat
 // startLab runs the real command and returns the address that it prints.
 func startLab(t *testing.T, dir string) string {
 	t.Helper()
-	cmd := exec.Command(installtest.Memwall(t), "lab", "--no-browser", "--state", filepath.Join(dir, "state"), "--dir", filepath.Join(dir, "nb"))
+	cmd := exec.Command(installtest.Memwall(t), "lab", "--no-browser", "--verbose", "--state", filepath.Join(dir, "state"), "--dir", filepath.Join(dir, "nb"))
 	cmd.Dir = dir
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -131,6 +160,9 @@ func startLab(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("JupyterLab's log:\n" + stderr.String())
+		}
 		cmd.Process.Signal(os.Interrupt)
 		done := make(chan struct{})
 		go func() { cmd.Wait(); close(done) }()
@@ -192,23 +224,37 @@ func menu(bar string, items ...string) step {
 			}
 		}
 		for _, item := range items {
-			if _, err := poll(labelShows(item), 10*time.Second)(ctx, target); err != nil {
-				return fmt.Errorf("menu item %s: %w", item, err)
-			}
-			// A menu takes the item that the mouse has moved over.
-			at, err := chromedp.Evaluate[[]float64](labelCentre(item))(ctx, target)
-			if err != nil {
-				return fmt.Errorf("menu item %s: %w", item, err)
-			}
-			if _, err := chromedp.MouseEvent(chromedp.MouseMoved, at[0], at[1])(ctx, target); err != nil {
-				return fmt.Errorf("menu item %s: %w", item, err)
-			}
-			if _, err := chromedp.MouseClickXY(at[0], at[1])(ctx, target); err != nil {
+			if err := clickItem(ctx, target, item); err != nil {
 				return fmt.Errorf("menu item %s: %w", item, err)
 			}
 		}
 		return ctx.Err()
 	})
+}
+
+// clickItem moves the mouse over an item, as a menu wants it, and clicks once the menu shows that it took this item and no
+// neighbour: a menu that has just opened may still move.
+func clickItem(ctx context.Context, target *chromedp.Target, item string) error {
+	if _, err := poll(labelShows(item), 10*time.Second)(ctx, target); err != nil {
+		return err
+	}
+	active := fmt.Sprintf(`[...document.querySelectorAll('.lm-Menu-item.lm-mod-active .lm-Menu-itemLabel')].some(e => e.textContent === '%s')`, item)
+	for {
+		at, err := chromedp.Evaluate[[]float64](labelCentre(item))(ctx, target)
+		if err != nil {
+			return err
+		}
+		if _, err := chromedp.MouseEvent(chromedp.MouseMoved, at[0], at[1])(ctx, target); err != nil {
+			return err
+		}
+		if _, err := poll(active, time.Second)(ctx, target); err == nil {
+			_, err := chromedp.MouseClickXY(at[0], at[1])(ctx, target)
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 }
 
 func labelShows(item string) string {
