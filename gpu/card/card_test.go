@@ -47,6 +47,7 @@ func cards(t testing.TB) map[string]Card {
 	us := func(v float64) perf.Figure { return perf.Figure{Value: v * 1e-6, Unit: "s", Tag: perf.Measured} }
 	return map[string]Card{
 		"memory-bound":  Launch(e(gemv("gemv/3_vec16"))),
+		"warm":          Launch(e(warmGEMV())),
 		"compute-bound": Launch(e(gemm("gemm/4_cp_async", 512))),
 		"launch-bound":  Launch(e(tiny())),
 		"wasteful":      Launch(e(transpose())),
@@ -120,8 +121,19 @@ func check(c Card) error {
 	return pictures(c.HTML)
 }
 
+var openBody = regexp.MustCompile(`(?s)<tbody align="right">(.*?)</tbody>`)
+
 // wellFormed reads the markup as XML, after closing what HTML leaves open.
 func wellFormed(s string) error {
+	s = openBody.ReplaceAllStringFunc(s, func(body string) string {
+		rows := strings.Split(strings.TrimSuffix(openBody.FindStringSubmatch(body)[1], "</tbody>"), "<tr>")
+		out := "<tbody>" + rows[0]
+		for _, row := range rows[1:] {
+			cells := strings.Split(row, "<td")
+			out += "<tr>" + cells[0] + "<td" + strings.Join(cells[1:], "</td><td") + "</td></tr>"
+		}
+		return out + "</tbody>"
+	})
 	s = regexp.MustCompile(`<(img|br)([^>]*)>`).ReplaceAllString(s, `<$1$2/>`)
 	s = strings.ReplaceAll(s, "<th width=110>", `<th width="110">`)
 	s = strings.ReplaceAll(s, "&nbsp;", " ")
@@ -200,7 +212,7 @@ var (
 
 // TestEveryNumberHasATag: each number of the headline and the figures stands in the details in a row with a tag.
 func TestEveryNumberHasATag(t *testing.T) {
-	for _, name := range []string{"memory-bound", "compute-bound", "launch-bound", "wasteful", "sampled", "measured"} {
+	for _, name := range []string{"memory-bound", "warm", "compute-bound", "launch-bound", "wasteful", "sampled", "measured"} {
 		card := cards(t)[name].HTML
 		above, details, found := strings.Cut(card, "<details")
 		if !found {
@@ -325,7 +337,7 @@ func TestManyRows(t *testing.T) {
 	if c := Cell(ls); check(c) != nil || !strings.Contains(c.Text, "34 others") || !strings.Contains(c.HTML, " others</td>") {
 		t.Errorf("cell: %v\n%s", check(c), c.Text)
 	}
-	if c := Roofline(ls); check(c) != nil || !strings.Contains(c.HTML, " others</td>") {
+	if c := Roofline(ls); check(c) != nil || !strings.Contains(c.HTML, " others</tbody>") {
 		t.Errorf("roofline: %v", check(c))
 	}
 	s := &perf.Sweep{Parameter: "batch", Item: "token"}
@@ -333,11 +345,30 @@ func TestManyRows(t *testing.T) {
 		s.Rows = append(s.Rows, perf.SweepRow{Label: fmt.Sprint(i), Value: float64(i), Launches: ls[:1]})
 	}
 	c := Sweep(s)
-	if err := check(c); err != nil || !strings.Contains(c.HTML, "← best") || !strings.Contains(c.HTML, " others</td>") || !strings.Contains(c.Text, "<- best") {
+	if err := check(c); err != nil || !strings.Contains(c.HTML, "← best") || !strings.Contains(c.HTML, " others</tbody>") || !strings.Contains(c.Text, "<- best") {
 		t.Errorf("sweep: %v\n%s", err, c.HTML)
 	}
 	if c := Sweep(&perf.Sweep{Parameter: "n", Rows: []perf.SweepRow{{Label: "8", Failed: "out of memory"}}}); c.Text != "sweep over n: every row failed\nn 8 failed: out of memory" {
 		t.Errorf("failed sweep:\n%s", c.Text)
+	}
+}
+
+// TestTwelveRows: what a sweep and its roofline may show beside their plots, they show.
+func TestTwelveRows(t *testing.T) {
+	s := &perf.Sweep{Parameter: "tokens", Item: "token", Note: "weights 4096×4096 f16"}
+	var ls []*perf.Launch
+	for _, m := range []uint64{1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 384, 512} {
+		l := evaluated(t, gemm("gemm/4_cp_async", m))
+		s.Rows = append(s.Rows, perf.SweepRow{Label: fmt.Sprint(m), Value: float64(m), Launches: []*perf.Launch{l}})
+		labelled := *l
+		labelled.Kernel = fmt.Sprintf("tokens %d", m)
+		ls = append(ls, &labelled)
+	}
+	for name, c := range map[string]Card{"sweep": Sweep(s), "roofline": Roofline(ls)} {
+		t.Logf("%s: %d bytes", name, len(c.HTML))
+		if err := check(c); err != nil || strings.Count(c.HTML, "<tr>") != 12 || strings.Contains(c.HTML, "others") {
+			t.Errorf("%s: %v, %d rows of 12\n%s", name, err, strings.Count(c.HTML, "<tr>"), c.HTML)
+		}
 	}
 }
 

@@ -134,10 +134,7 @@ func (c *launchCard) memoryRows(w *rowWriter) {
 	}
 	bytes(memoryPath, "missed L1", l.L2Bytes)
 	if l.DRAMBytes.Known() {
-		value := l.DRAMBytes.Number()
-		if r := l.Refetch(); r > 0 {
-			value += ", " + perf.Significant(r) + "× ideal"
-		}
+		value := l.DRAMBytes.Number() + refetchText(l)
 		w.add(shownAbove, "missed L2 = DRAM", value, l.DRAMBytes.Tag)
 	}
 	distinct := l.MinBytes.Known() && l.MinBytes.Tag == perf.Executed

@@ -271,11 +271,11 @@ func (c *launchCard) figures() []figure {
 			out = append(out, f)
 		}
 	}
+	if l.FromL2() && l.L2Bytes.Known() {
+		out = append(out, figure{l.L2Bytes.Number(), "L2", l.L2Bytes.Tag == perf.Modelled})
+	}
 	if traffic := l.Traffic(); traffic.Known() {
-		label := "DRAM"
-		if r := l.Refetch(); r > 0 {
-			label += ", " + perf.Significant(r) + "× ideal"
-		}
+		label := "DRAM" + refetchText(l)
 		if !l.DRAMBytes.Known() {
 			label = "least DRAM traffic"
 		}
@@ -285,6 +285,18 @@ func (c *launchCard) figures() []figure {
 		out = append(out, figure{l.Intensity.Number(), "ridge " + wholeNumber(l.Ridge.Value), l.Intensity.Tag == perf.Modelled})
 	}
 	return append(out, occupancy)
+}
+
+// refetchText is DRAM traffic against the least traffic; less than that comes only of an L2 that was warm.
+func refetchText(l *perf.Launch) string {
+	switch r := l.Refetch(); {
+	case r == 0 && !l.FromL2():
+		return ""
+	case r < 0.995 && !l.Cold:
+		return ", the rest from L2"
+	default:
+		return ", " + perf.Significant(r) + "× ideal"
+	}
 }
 
 // worstRequest is sectors a request and their ideal at the line that wastes most, of all requests where lines are unknown.
@@ -358,6 +370,10 @@ func (c *launchCard) text() string {
 			figures = append(figures, f.value+" ("+f.label+")")
 		case strings.HasPrefix(f.label, "occupancy"):
 			figures = append(figures, "occupancy "+f.value+limiterText(l.Occupancy.Limiter))
+		case f.label == "L2":
+			figures = append(figures, f.value+" from L2")
+		case strings.HasPrefix(f.label, "DRAM, the rest"):
+			figures = append(figures, f.value+" from DRAM")
 		case strings.HasPrefix(f.label, "ridge"), strings.HasPrefix(f.label, "DRAM"):
 			figures = append(figures, f.value+", "+strings.TrimPrefix(f.label, "DRAM, "))
 		case strings.HasPrefix(f.label, "of "):

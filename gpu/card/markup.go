@@ -164,7 +164,7 @@ func escapedLen(s string) int {
 
 // open starts a card: a rule in the colour of the limiting resource.
 func (p *page) open(colour string) {
-	p.raw(`<div style="max-width:640px;border-left:3px solid `, colour, `;padding:0 0 2px 12px;line-height:1.5">`)
+	p.raw(`<div style="max-width:640px;margin:4px 0;border-left:3px solid `, colour, `;padding:0 0 2px 12px;line-height:1.5">`)
 }
 
 func (p *page) close() { p.raw("</div>") }
@@ -181,7 +181,7 @@ func (p *page) tagBox(t perf.Tag) {
 	if t == perf.Modelled {
 		line = "dashed"
 	}
-	p.raw(`<span style="border:1px `, line, `;border-radius:3px;padding:0 4px;font-size:11px">`, string(t), `</span>`)
+	p.raw(`<span style="border:1px `, line, `;border-radius:3px;padding:0 4px">`, string(t), `</span>`)
 }
 
 func (p *page) advice(text string) {
@@ -219,10 +219,11 @@ type figure struct {
 	modelled     bool // shown in italics
 }
 
+// figures is a table of one row whose cells stand below each other where the output is narrow, so that numbers never touch.
 func (p *page) figures(fs []figure) {
-	p.raw(`<table style="width:100%;table-layout:fixed;margin:4px 0;line-height:1.3"><tr style="background:none">`)
+	p.raw(`<table style="margin:4px 0;line-height:1.3"><tr style="background:none">`)
 	for _, f := range fs {
-		p.raw(`<td style="text-align:left;vertical-align:top;padding:0 6px 0 0"><b style="font-size:15px">`)
+		p.raw(`<td style="display:inline-block;width:110px;text-align:left;vertical-align:top;padding:0 8px 0 0"><b style="font-size:15px">`)
 		p.italic(f.value, f.modelled)
 		p.raw(`</b><br><small>`)
 		p.text(f.label)
@@ -243,8 +244,11 @@ func (p *page) italic(s string, modelled bool) {
 
 // Markup of a data table. Clients align cells right and fix column widths, so both are said.
 const (
-	tableOpen  = `<table width="100%" cellpadding="3" style="margin:4px 0;font-size:12px;table-layout:auto">`
-	rowOpen    = `<tr align="right">`
+	tableOpen = `<table width="100%" cellpadding="3" style="margin:4px 0;font-size:12px;table-layout:auto">`
+	rowOpen   = `<tr align="right">`
+	// The body of a table of many rows beside a plot. HTML lets end tags of cells and rows be left out, and a table of twelve
+	// rows has a hundred of them.
+	bodyOpen   = `<tbody align="right">`
 	leftCell   = `<td style="text-align:left">`
 	leftHead   = `<th style="text-align:left">`
 	detailOpen = `<details style="font-size:13px;margin-top:4px"><summary>`

@@ -3,6 +3,7 @@ package card
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"memwall/gpu/perf"
 )
@@ -19,12 +20,19 @@ func Roofline(launches []*perf.Launch) Card {
 			known = append(known, l)
 		}
 	}
-	if len(known) == 0 {
+	if len(launches) == 0 {
 		return Card{}
+	}
+	if len(known) == 0 {
+		return noRoofline(launches)
 	}
 	c := &rooflineCard{launches: known, p: known[0].Profile}
 	rows := min(len(known), rooflineRows)
 	html := c.html(rows, rows)
+	if len(html) > MaxBytes { // the plot has the colours too
+		c.plainGlyphs = true
+		html = c.html(rows, rows)
+	}
 	for len(html) > MaxBytes && rows > 2 {
 		rows--
 		html = c.html(rows, min(len(known), rooflineRows))
@@ -35,9 +43,31 @@ func Roofline(launches []*perf.Launch) Card {
 	return Card{HTML: html, Text: c.text()}
 }
 
+// noRoofline says why no launch has a place.
+func noRoofline(launches []*perf.Launch) Card {
+	why := "FLOPs or DRAM bytes are unknown"
+	for _, l := range launches {
+		if l != nil && !l.Intensity.Known() && l.Intensity.Why != "" {
+			why = l.Intensity.Why
+			break
+		}
+	}
+	const head = "No launch has a place on the roofline"
+	var p page
+	p.open(colourGrey)
+	p.headline(looks[perf.ToneNeutral], head)
+	p.advice(why)
+	p.close()
+	var t twin
+	t.headline(head)
+	t.advice(why)
+	return Card{HTML: p.String(), Text: t.String()}
+}
+
 type rooflineCard struct {
-	launches []*perf.Launch
-	p        *perf.Profile
+	launches    []*perf.Launch
+	p           *perf.Profile
+	plainGlyphs bool // glyphs of the table take the colour of the text
 }
 
 var smallNumbers = [...]string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}
@@ -57,9 +87,9 @@ func (c *rooflineCard) headline() string {
 	for _, l := range c.launches {
 		tones[l.Verdict().Tone]++
 	}
-	what := "CUDA kernels"
-	if len(c.launches) == 1 {
-		what = "CUDA kernel"
+	what := c.what()
+	if len(c.launches) > 1 {
+		what += map[bool]string{true: "es", false: "s"}[strings.HasSuffix(what, "ch")]
 	}
 	s := inWords(len(c.launches), true) + " " + what
 	sep := ": "
@@ -80,6 +110,19 @@ func (c *rooflineCard) headline() string {
 		}
 	}
 	return s
+}
+
+// what the rows are: CUDA kernels, or launches of one, as in a sweep.
+func (c *rooflineCard) what() string {
+	for _, l := range c.launches[1:] {
+		if l.Function != c.launches[0].Function || l.Kernel == c.launches[0].Kernel {
+			return "CUDA kernel"
+		}
+	}
+	if len(c.launches) > 1 && c.launches[0].Function != "" {
+		return "launch"
+	}
+	return "CUDA kernel"
 }
 
 // measured: every launch has a measured time.
@@ -157,17 +200,49 @@ func (c *rooflineCard) svg(marks int) []byte {
 	b = c.tick(b, s.x(ridgeF), wholeNumber(ridgeF))
 	b = c.tick(b, s.x(ridgeT), wholeNumber(ridgeT))
 	b = append(b, `</g></g>`...)
-	for i, l := range c.launches[:marks] {
-		x, y := s.x(l.Intensity.Value), s.y(c.height(l))
-		lk := looks[l.Verdict().Tone]
-		b = marker(b, lk, x, y, l.Duration.Tag == perf.Measured)
-		b = append(b, `<text x="`...)
-		b = num(b, x+8)
-		b = append(b, `" y="`...)
-		b = num(b, y+18)
-		b = append(b, `" font-family="sans-serif" font-size="13" fill="`+lk.colour+`">`+strconv.Itoa(i+1)+`</text>`...)
-	}
+	b = c.marks(b, s, marks)
 	return append(b, `</svg>`...)
+}
+
+// marks appends the launches' markers and numbers, one path and one text a tone and form: a picture has up to twelve, and a
+// card 4 KiB in all. Numbers of one digit share a text, which places each of its characters.
+func (c *rooflineCard) marks(b []byte, s rooflineScale, n int) []byte {
+	b = append(b, `<g font-family="sans-serif" font-size="13" stroke-width="2">`...)
+	for _, tone := range []perf.Tone{perf.ToneBytes, perf.ToneFLOPs, perf.ToneWaiting, perf.ToneNeutral, perf.ToneFault} {
+		for _, solid := range []bool{false, true} {
+			var shapes, xs, ys, digits, others []byte
+			lk := looks[tone]
+			for i, l := range c.launches[:n] {
+				if l.Verdict().Tone != tone || (l.Duration.Tag == perf.Measured) != solid {
+					continue
+				}
+				x, y := int64(math.Round(s.x(l.Intensity.Value))), int64(math.Round(s.y(c.height(l))))
+				shapes = markerPath(shapes, lk, float64(x), float64(y))
+				if i < 9 {
+					xs, ys = strconv.AppendInt(append(xs, ' '), x+8, 10), strconv.AppendInt(append(ys, ' '), y+18, 10)
+					digits = append(digits, byte('1'+i))
+					continue
+				}
+				others = strconv.AppendInt(append(others, `<text x="`...), x+8, 10)
+				others = strconv.AppendInt(append(others, `" y="`...), y+18, 10)
+				others = strconv.AppendInt(append(others, `">`...), int64(i+1), 10)
+				others = append(others, `</text>`...)
+			}
+			if shapes == nil {
+				continue
+			}
+			paint := "none"
+			if solid {
+				paint = lk.colour
+			}
+			b = add(b, `<path fill="`, paint, `" stroke="`, lk.colour, `" d="`, string(shapes), `"/><g fill="`, lk.colour, `">`)
+			if digits != nil {
+				b = add(b, `<text x="`, string(xs[1:]), `" y="`, string(ys[1:]), `">`, string(digits), `</text>`)
+			}
+			b = add(b, string(others), `</g>`)
+		}
+	}
+	return append(b, `</g>`...)
 }
 
 func (c *rooflineCard) tick(b []byte, x float64, text string) []byte {
@@ -229,23 +304,27 @@ func (c *rooflineCard) html(rows, marks int) string {
 		p.text(" hollow: what the roof allows")
 	}
 	p.raw("</div>")
-	p.image(c.svg(marks), "roofline of "+inWords(len(c.launches), false)+" launches; the table has the numbers", 600, 234, true)
-	p.raw(tableOpen, "<thead>", rowOpen, "<th></th>", leftHead, "CUDA kernel</th><th>FLOP/B</th><th>", c.rateHeader(), "</th>", leftHead, "limit</th></tr></thead><tbody>")
+	p.image(c.svg(marks), "roofline of "+inWords(len(c.launches), false)+" launches", 600, 234, true)
+	p.raw(tableOpen, "<thead>", rowOpen, leftHead, c.what(), "</th><th>FLOP/B</th><th>", c.rateHeader(), "</th><th>limit</th></tr></thead>", bodyOpen)
 	for i, l := range c.launches[:rows] {
 		lk := looks[l.Verdict().Tone]
 		name, intensity, rate, limit := c.cells(l)
-		p.raw(rowOpen, leftCell, "<b>", strconv.Itoa(i+1), `</b> <span style="color:`, lk.colour, `">`, lk.glyph, "</span></td>", leftCell, "<tt>")
+		p.raw("<tr>", leftCell, strconv.Itoa(i+1))
+		if c.plainGlyphs {
+			p.raw(" ", lk.glyph, " ")
+		} else {
+			p.raw(` <font color="`, lk.colour, `">`, lk.glyph, "</font> ")
+		}
 		p.text(name)
-		p.raw("</tt></td><td>")
+		p.raw("<td>")
 		p.italic(intensity, l.Intensity.Tag == perf.Modelled)
-		p.raw("</td><td>")
+		p.raw("<td>")
 		p.text(rate)
-		p.raw("</td>", leftCell)
+		p.raw("<td>")
 		p.text(limit)
-		p.raw("</td></tr>")
 	}
 	if others := len(c.launches) - rows; others > 0 {
-		p.raw(rowOpen, leftCell, "</td>", leftCell, othersText(others), "</td></tr>")
+		p.raw("<tr>", leftCell, othersText(others))
 	}
 	p.raw("</tbody></table>")
 	p.close()
@@ -261,7 +340,7 @@ func (c *rooflineCard) text() string {
 		parts = append(parts, string(tag))
 	}
 	t.joined(append(parts, "ridges "+wholeNumber(c.p.Ridge(perf.FLOPF32))+" (FP32) and "+wholeNumber(c.p.Ridge(perf.FLOPTensor))+" (tensor) FLOP/B"), ", ")
-	table := [][]string{{"#", "CUDA kernel", "FLOP/B", c.rateHeader(), "limit"}}
+	table := [][]string{{"#", c.what(), "FLOP/B", c.rateHeader(), "limit"}}
 	for i, l := range c.launches {
 		if i == 40 {
 			table = append(table, []string{"", othersText(len(c.launches) - i), "", "", ""})

@@ -90,25 +90,28 @@ func marker(b []byte, lk look, x, y float64, solid bool) []byte {
 	if !solid {
 		paint = `fill="none" stroke="` + lk.colour + `" stroke-width="2"`
 	}
+	b = add(b, `<path `, paint, ` d="`)
+	return append(markerPath(b, lk, x, y), `"/>`...)
+}
+
+// markerPath appends the outline of a marker to a path, so that many share one element.
+func markerPath(b []byte, lk look, x, y float64) []byte {
+	at := func(dx, dy float64) {
+		b = append(b, 'M')
+		b = num(b, x+dx)
+		b = append(b, ' ')
+		b = num(b, y+dy)
+	}
 	switch lk.colour {
 	case colourBytes:
-		b = add(b, `<path `, paint, ` d="M`)
-		b = num(b, x-5)
-		b = append(b, ' ')
-		b = num(b, y-5)
-		return append(b, `h10v10h-10z"/>`...)
+		at(-5, -5)
+		return append(b, `h10v10h-10z`...)
 	case colourFLOPs:
-		b = add(b, `<path `, paint, ` d="M`)
-		b = num(b, x)
-		b = append(b, ' ')
-		b = num(b, y-6)
-		return append(b, `l6 11h-12z"/>`...)
+		at(0, -6)
+		return append(b, `l6 11h-12z`...)
 	}
-	b = add(b, `<circle `, paint, ` cx="`)
-	b = num(b, x)
-	b = append(b, `" cy="`...)
-	b = num(b, y)
-	return append(b, `" r="5"/>`...)
+	at(-5, 0)
+	return append(b, `a5 5 0 1 0 10 0a5 5 0 1 0-10 0`...)
 }
 
 // gauge is a bar whose full width is the roof, 600 units.

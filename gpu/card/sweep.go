@@ -212,6 +212,9 @@ func (c *sweepCard) advice() string {
 	if len(parts) < 2 {
 		return ""
 	}
+	for i := 1; i < len(parts); i++ { // one sentence
+		parts[i] = lowerFirst(parts[i])
+	}
 	if len(parts) > 4 {
 		parts = append(parts[:3], "and "+strconv.Itoa(len(parts)-3)+" more changes")
 	}
@@ -268,13 +271,13 @@ func (c *sweepCard) html(rows int, withPlot bool) string {
 		p.text(h)
 		p.raw("</th>")
 	}
-	p.raw("</tr></thead><tbody>")
+	p.raw("</tr></thead>", bodyOpen)
 	shown := c.shown(rows)
 	for _, i := range shown {
 		c.row(&p, i)
 	}
 	if others := len(c.s.Rows) - len(shown); others > 0 {
-		p.raw(rowOpen, leftCell, othersText(others), "</td></tr>")
+		p.raw("<tr>", leftCell, othersText(others))
 	}
 	p.raw("</tbody></table>")
 	p.close()
@@ -286,7 +289,7 @@ func (c *sweepCard) row(p *page, i int) {
 	if i == c.best {
 		b, e = "<b>", "</b>"
 	}
-	p.raw(rowOpen)
+	p.raw("<tr>")
 	for k, cell := range c.cells(i) {
 		if k == 0 {
 			p.raw(leftCell, b)
@@ -294,15 +297,14 @@ func (c *sweepCard) row(p *page, i int) {
 			if i == c.best {
 				p.raw(" ← best")
 			}
-			p.raw(e, "</td>")
+			p.raw(e)
 			continue
 		}
 		modelled := c.tag == perf.Modelled && (k == 1 || c.item && k == 2) && c.totals[i] != nil
 		p.raw("<td>", b)
 		p.italic(cell, modelled)
-		p.raw(e, "</td>")
+		p.raw(e)
 	}
-	p.raw("</tr>")
 }
 
 // numeric: every row has a value above zero, each larger than the one before, so the axis can be logarithmic.

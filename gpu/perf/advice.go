@@ -230,7 +230,14 @@ func adviseRefetch(l *Launch) (string, *LineCounts) {
 }
 
 func adviseL2(l *Launch) (string, *LineCounts) {
-	if l.top() != ResourceL2 || !(l.DRAMBytes.Value > 0) {
+	if l.top() != ResourceL2 {
+		return "", nil
+	}
+	if l.FromL2() && l.Profile != nil {
+		return fmt.Sprintf("The launch before left the data in L2: from DRAM the same bytes would take %s at best",
+			Format(l.IdealBytes.Value/l.Profile.DRAMBytesPerSecond, "s")), nil
+	}
+	if !(l.DRAMBytes.Value > 0) {
 		return "", nil
 	}
 	return fmt.Sprintf("Each DRAM byte is read %s times from L2: keep tiles in shared memory or registers",

@@ -102,13 +102,20 @@ func (t *Total) fillRoofline(pipes map[FLOPType]float64, useful Figure) {
 	t.Intensity, t.Floor = Absent("FLOP/B", "needs FLOPs and DRAM bytes"), Absent("s", "needs DRAM bytes")
 	if t.DRAMBytes.Known() {
 		t.Floor = Figure{Value: t.DRAMBytes.Value / t.Profile.DRAMBytesPerSecond, Unit: "s", Tag: Formula, Source: "DRAM bytes ÷ datasheet bandwidth"}
-		if useful.Known() && t.DRAMBytes.Value > 0 {
+		if t.FromL2() {
+			t.Intensity = Absent("FLOP/B", "L2 held the working set: DRAM's roof does not apply")
+		} else if useful.Known() && t.DRAMBytes.Value > 0 {
 			t.Intensity = Figure{
 				Value: useful.Value / t.DRAMBytes.Value, Unit: "FLOP/B", Tag: t.DRAMBytes.Tag,
 				Source: fmt.Sprintf("%s FLOP ÷ %s DRAM bytes", useful.Tag, t.DRAMBytes.Tag),
 			}
 		}
 	}
+}
+
+// FromL2 tells whether most of what warm launches had to read came from L2.
+func (t *Total) FromL2() bool {
+	return t.Warm > 0 && t.DRAMBytes.Known() && t.Ideal.Known() && t.DRAMBytes.Value < fromL2Below*t.Ideal.Value
 }
 
 // boundOfMostTime is the bound that holds for the largest share of the busy time.

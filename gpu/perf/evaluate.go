@@ -283,6 +283,8 @@ func (l *Launch) intensityFigures(p *Profile) {
 	switch {
 	case !traffic.Known() || !useful.Known():
 		l.Intensity = Absent("FLOP/B", "needs FLOPs and DRAM bytes")
+	case l.FromL2():
+		l.Intensity = Absent("FLOP/B", "L2 held the working set: DRAM's roof does not apply")
 	case traffic.Value == 0:
 		l.Intensity = Absent("FLOP/B", "no DRAM traffic")
 	default:

@@ -177,7 +177,8 @@ func (p *Profile) MMAFLOPs() float64 {
 	return min(p.TensorFLOPs, 2*p.TensorMACsPerSMCycle*float64(p.SMs)*p.ModelHz)
 }
 
-// winners names what limits: the largest bound, or two within 10 % of each other joined by " and ". Issue slots that are
+// winners names what limits: the largest bound, or two within 10 % of each other joined by " and ", never the launch with
+// another, because their times add up. Issue slots that are
 // mostly arithmetic count as arithmetic; and a pipe never beats DRAM left of the ridge that cards draw (mma.sync reaches
 // less than the roof that the ridge belongs to): there the two are balanced.
 func (l *Launch) winners(bounds []Bound) string {
@@ -198,8 +199,14 @@ func (l *Launch) winners(bounds []Bound) string {
 	if boundWords[top].kind == computeBound && l.Intensity.Known() && l.Intensity.Value < l.Ridge.Value && l.hasBound(bounds, ResourceDRAM) {
 		return top + " and " + ResourceDRAM
 	}
-	if len(b) > 1 && b[1].Seconds >= b[0].Seconds*(1-balancedWithin) {
-		return top + " and " + b[1].Resource
+	for _, x := range b[1:] {
+		if x.Resource == ResourceLaunch {
+			continue // the launch comes before the work, not beside it
+		}
+		if top != ResourceLaunch && x.Seconds >= b[0].Seconds*(1-balancedWithin) {
+			return top + " and " + x.Resource
+		}
+		break
 	}
 	return top
 }

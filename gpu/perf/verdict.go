@@ -125,6 +125,15 @@ func (l *Launch) Refetch() float64 {
 	return l.DRAMBytes.Value / l.IdealBytes.Value
 }
 
+// fromL2Below is the share of the least traffic below which DRAM's roof says nothing of a launch: L2 held the rest.
+const fromL2Below = 0.5
+
+// FromL2 tells whether most of what the launch had to read came from an L2 that an earlier launch had filled.
+func (l *Launch) FromL2() bool {
+	r := l.Refetch()
+	return !l.Cold && l.DRAMBytes.Known() && l.IdealBytes.Known() && l.IdealBytes.Value > 0 && r < fromL2Below
+}
+
 // ExcessShare is the share of global sectors beyond the ideal, 0 to 1. With counts by line, lines that need fewer than
 // the ideal (broadcasts) do not make up for those that need more.
 func (l *Launch) ExcessShare() (share float64, tag Tag) {
