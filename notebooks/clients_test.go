@@ -38,24 +38,54 @@ nbformat.write(nb, sys.argv[2])
 	checkCards(t, out)
 }
 
-// TestConsoleRunsCells types notebook 01's code cells into `jupyter console`.
-func TestConsoleRunsCells(t *testing.T) {
+// TestConsoleRunsNotebook01 gives the code cells of notebook 01 to the shell of `jupyter console`, and finds the text twins of
+// its cards in what it prints.
+func TestConsoleRunsNotebook01(t *testing.T) {
 	python := installtest.Python(t)
 	if python == "" {
 		return
 	}
 	dir := specDir(t)
-	input := "x := 6\nfmt.Println(\"six by seven is\", x*7)\nkernels.List()[0]\nexit\n"
+	script := `
+import sys, nbformat
+from jupyter_console.app import ZMQTerminalIPythonApp
+app = ZMQTerminalIPythonApp.instance()
+app.initialize(["--kernel", "memwall", "--simple-prompt"])
+for cell in nbformat.read(sys.argv[1], as_version=4).cells:
+    if cell.cell_type == "code":
+        app.shell.run_cell(cell.source)
+app.kernel_client.stop_channels()
+app.kernel_manager.shutdown_kernel()
+`
+	out := command(t, dir, python, "-c", script, filepath.Join(installtest.Root(t), "notebooks", first))
+	for _, want := range []string{
+		"memory-bound: DRAM allows 6.99 µs at best",
+		"compute-bound: the tensor cores allow 28.7 µs at best",
+		"ridges 14 (FP32) and 206 (tensor) FLOP/B",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the console's output lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestConsolePrompt types lines at the prompt of `jupyter console`.
+func TestConsolePrompt(t *testing.T) {
+	python := installtest.Python(t)
+	if python == "" {
+		return
+	}
+	dir := specDir(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, python, "-m", "jupyter_console", "--kernel", "memwall", "--simple-prompt")
 	cmd.Dir, cmd.Env = dir, clientEnv(dir)
-	cmd.Stdin = strings.NewReader(input)
+	cmd.Stdin = strings.NewReader("x := 6\nfmt.Println(\"six by seven is\", x*7)\nx * 8\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("jupyter console: %v\n%s", err, out)
 	}
-	for _, want := range []string{"six by seven is 42", "memwall"} {
+	for _, want := range []string{"memwall", "six by seven is 42", "Out[3]: 48"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the console's output lacks %q:\n%s", want, out)
 		}
