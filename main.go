@@ -37,6 +37,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("interrupted")
+		}
 		fmt.Fprintln(os.Stderr, "memwall: "+err.Error())
 		os.Exit(1)
 	}
@@ -46,8 +49,8 @@ func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "memwall",
 		Short: "A Jupyter kernel and GPU lab for Go that shows the memory wall of LLM inference",
-		Long: "memwall runs notebooks whose cells are Go and whose CUDA kernels are real, on a GPU or on a virtual one, and shows\n" +
-			"under each cell what its launches cost. Begin with: memwall lab",
+		Long: "memwall runs notebooks whose cells are Go and whose CUDA kernels are real, on a virtual GPU that executes the same PTX,\n" +
+			"and shows under each cell what its launches cost. Begin with: memwall lab",
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -96,8 +99,13 @@ func runCommand() *cobra.Command {
 		Short: "Execute a notebook without Jupyter and write it",
 		Long: "run executes the code cells in order, in pure Go, and writes the notebook with its outputs: to --output, else in place.\n" +
 			"A cell error ends the run and the exit status is 1; what ran until then is written.",
-		Args: cobra.ExactArgs(1),
+		Args: one("notebook"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if device != "" {
+				if _, err := gpu.Open(device); err != nil {
+					return err
+				}
+			}
 			nb, err := notebook.Read(args[0])
 			if err != nil {
 				return err
@@ -128,6 +136,26 @@ func runCommand() *cobra.Command {
 	cmd.Flags().StringVar(&device, "device", "", "device of the notebook, as `virtual:t4` (default: $MEMWALL_DEVICE, else virtual:h200)")
 	cmd.Flags().BoolVar(&keepGoing, "allow-errors", false, "go on after a cell error; the exit status is still 1")
 	return cmd
+}
+
+// one wants exactly one argument.
+func one(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s: one %s is needed, %d given\nusage: %s", cmd.Name(), what, len(args), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// some wants at least one argument.
+func some(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s: which %s?\nusage: %s", cmd.Name(), what, cmd.UseLine())
+		}
+		return nil
+	}
 }
 
 func deviceEnv(device string) []string {
@@ -301,24 +329,35 @@ func occupancyCommand() *cobra.Command {
 	return cmd
 }
 
+// ptxVerdict is what `memwall ptx` says of one file.
+type ptxVerdict struct {
+	File   string `json:"file"`
+	Loads  bool   `json:"loads"`
+	Reason string `json:"reason,omitempty"` // "file:line:column: instruction: what is wrong; how to mend it"
+}
+
 func ptxCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "ptx FILE…",
 		Short: "Say of each PTX file whether it loads, else line, column and reason",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  some("PTX file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := 0
-			for _, name := range args {
-				text, err := os.ReadFile(name)
-				if err == nil {
-					err = gpu.CheckPTX(filepath.Base(name), string(text))
-				}
-				if err != nil {
+			verdicts := make([]ptxVerdict, len(args))
+			for i, name := range args {
+				verdicts[i] = checkPTX(name)
+				if !verdicts[i].Loads {
 					failed++
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", name, strings.ReplaceAll(err.Error(), "\n", "; "))
-					continue
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), name+": loads")
+				if !asJSON {
+					fmt.Fprintln(cmd.OutOrStdout(), verdicts[i])
+				}
+			}
+			if asJSON {
+				if err := writeJSON(cmd.OutOrStdout(), verdicts); err != nil {
+					return err
+				}
 			}
 			if failed > 0 {
 				return fmt.Errorf("%d of %d files do not load", failed, len(args))
@@ -326,6 +365,34 @@ func ptxCommand() *cobra.Command {
 			return nil
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func checkPTX(name string) ptxVerdict {
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = gpu.CheckPTX(name, string(text))
+	}
+	if err == nil {
+		return ptxVerdict{File: name, Loads: true}
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) >= 3 && strings.TrimSpace(lines[2]) == "^" { // the source line and its caret need more than one line
+		lines = slices.Delete(lines, 1, 3)
+	}
+	return ptxVerdict{File: name, Reason: strings.Join(lines, "; ")}
+}
+
+// String is one line.
+func (v ptxVerdict) String() string {
+	if v.Loads {
+		return v.File + ": loads"
+	}
+	if strings.HasPrefix(v.Reason, v.File) {
+		return v.Reason
+	}
+	return v.File + ": " + v.Reason
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -344,7 +411,7 @@ func compileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compile FILE.cu [-- NVRTC OPTIONS]",
 		Short: "Compile CUDA C++: PTX, registers, spills, occupancy",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  some("CUDA C++ file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source, err := os.ReadFile(args[0])
 			if err != nil {

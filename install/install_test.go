@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"net"
@@ -207,6 +208,15 @@ func TestPortTaken(t *testing.T) {
 	_, err = freePort(l.Addr().(*net.TCPAddr).Port)
 	if want := "port " + port + " is taken: give another one with --port, or none"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestPortOutOfRange(t *testing.T) {
+	for _, port := range []int{-1, 65536} {
+		_, err := freePort(port)
+		if want := fmt.Sprintf("port %d: a port is a number from 1 to 65535", port); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 

@@ -105,8 +105,11 @@ func serveLab(ctx context.Context, o LabOptions, python string) error {
 	if o.Browser {
 		openBrowser(url)
 	}
-	err = <-ended
-	if ctx.Err() != nil {
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		o.Progress("JupyterLab: stopping")
+		<-ended
 		return nil
 	}
 	if err != nil {
@@ -146,6 +149,9 @@ func labCommand(ctx context.Context, o LabOptions, python string, port int, toke
 
 // freePort returns the wanted port, or the first free one from 8888 on.
 func freePort(want int) (int, error) {
+	if want < 0 || want > 65535 {
+		return 0, fmt.Errorf("port %d: a port is a number from 1 to 65535", want)
+	}
 	first, last := 8888, 8988
 	if want != 0 {
 		first, last = want, want
