@@ -79,6 +79,7 @@ func (c *compilation) finish() (*Program, error) {
 	c.info.InitOrder = nil
 	c.createImports(c.info)
 	p.ssa = c.s.prog.CreatePackage(c.pkg, c.files, c.info, false)
+	p.ssa.SetDebugMode(true) // so that lowering knows where each expression stands
 	p.ssa.Build()
 	for _, n := range c.kept {
 		now, _ := p.ssa.Members[n].(*ssa.Global)

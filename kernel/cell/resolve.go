@@ -127,9 +127,13 @@ func (c *compilation) nameFields(file *ast.File) {
 		if len(names) != len(lit.Elts) {
 			return true
 		}
+		keyed := lit.Elts[:0:0]
 		for i, e := range lit.Elts {
-			lit.Elts[i] = &ast.KeyValueExpr{Key: ident(names[i], e.Pos()), Colon: e.Pos(), Value: e}
+			if names[i] != "_" { // Go's compiler leaves blank fields zero
+				keyed = append(keyed, &ast.KeyValueExpr{Key: ident(names[i], e.Pos()), Colon: e.Pos(), Value: e})
+			}
 		}
+		lit.Elts = keyed
 		return true
 	})
 }

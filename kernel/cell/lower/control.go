@@ -230,6 +230,10 @@ func (fn *function) next(in *ssa.Next) {
 }
 
 func (fn *function) typeAssert(in *ssa.TypeAssert) {
+	if testsBound(in) {
+		fn.checkNil(in.X, in.Block())
+		return
+	}
 	x := fn.value(in.X)
 	d := fn.w.descriptor(in.AssertedType)
 	t := fn.w.erased(in.AssertedType)
@@ -244,6 +248,19 @@ func (fn *function) typeAssert(in *ssa.TypeAssert) {
 	}
 	fn.line("var %s interface{} = rt.Must(%s, %d, %q, %d)", q, x, d.ID, rt.Name(in.X.Type()), fn.at())
 	fn.declareFromAny(in, q)
+}
+
+// testsBound reports the assertion that SSA puts before a method value of an interface, which must not be nil.
+func testsBound(in *ssa.TypeAssert) bool {
+	if in.CommaOk || len(*in.Referrers()) > 0 || !types.Identical(in.AssertedType, in.X.Type()) {
+		return false
+	}
+	for _, r := range *in.X.Referrers() {
+		if m, ok := r.(*ssa.MakeClosure); ok && isWrapper(m.Fn.(*ssa.Function)) && len(m.Bindings) == 1 && m.Bindings[0] == in.X && m.Pos() == in.Pos() {
+			return true
+		}
+	}
+	return false
 }
 
 func (fn *function) selectStatement(in *ssa.Select) {

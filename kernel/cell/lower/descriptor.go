@@ -69,8 +69,11 @@ func (w *writer) know(t types.Type) {
 			}
 			walk(u.Underlying())
 		case *types.Pointer:
-			if _, ok := u.Elem().(*types.Struct); ok {
+			if _, ok := types.Unalias(u.Elem()).(*types.Struct); ok {
 				w.wantMethods(u)
+			}
+			if isInterface(u.Elem()) && !w.native(u.Elem()) {
+				w.quietDescriptor(u.Elem()) // errors.As looks for what the pointer is to hold
 			}
 			walk(u.Elem())
 		case *types.Slice:
@@ -121,6 +124,9 @@ func (w *writer) registerMethods(t types.Type) {
 			continue
 		}
 		m := sel.Obj().(*types.Func)
+		if !m.Exported() && !w.fromSource(m.Pkg()) {
+			continue // a promoted method of a compiled type that no cell can call
+		}
 		sig := sel.Type().(*types.Signature)
 		var ps []string
 		for k := range sig.Params().Len() {

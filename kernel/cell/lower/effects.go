@@ -11,7 +11,7 @@ import (
 
 // effects are what a function itself writes, and whom it calls. Memory is named by kinds: "G:" a package variable, "F:" a field
 // of a struct type, "E:" elements of a type, "M:" entries of a map type, "A:" a variable that only closures share, "P:" anything
-// of a type behind a pointer.
+// of a type behind a pointer, "T:" any variable of a type.
 type effects struct {
 	writes map[string]bool
 	calls  []*ssa.CallCommon
@@ -179,6 +179,9 @@ func (l *Lowerer) analyseMethods(w *writer, t types.Type) {
 	l.registered.put(k, true)
 	ms := l.prog.MethodSets.MethodSet(t)
 	for i := range ms.Len() {
+		if o := ms.At(i).Obj(); !o.Exported() && !w.fromSource(o.Pkg()) {
+			continue
+		}
 		if f := l.prog.MethodValue(ms.At(i)); f != nil && !external(f) {
 			l.analyse(w, f)
 		}
@@ -195,6 +198,7 @@ func (w *writer) effectsOf(f *ssa.Function, in ssa.Instruction, e *effects) {
 		for _, k := range w.keys(in.Addr) {
 			e.writes[k] = true
 		}
+		w.writesType(in.Val.Type(), e)
 	case *ssa.MapUpdate:
 		e.writes["M:"+key(in.Map.Type().Underlying())] = true
 	case ssa.CallInstruction:
@@ -217,6 +221,24 @@ func (w *writer) effectsOf(f *ssa.Function, in ssa.Instruction, e *effects) {
 				e.writes["E:"+key(t.Elem())] = true
 			}
 		}
+	}
+}
+
+// writesType notes that a variable of type t was written, with all its parts: pointers may lead to it.
+func (w *writer) writesType(t types.Type, e *effects) {
+	k := "T:" + w.l.registry.Key(t)
+	if e.writes[k] {
+		return
+	}
+	e.writes[k] = true
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			w.writesType(u.Field(i).Type(), e)
+		}
+	case *types.Array:
+		e.writes["E:"+w.l.registry.Key(u.Elem())] = true
+		w.writesType(u.Elem(), e)
 	}
 }
 

@@ -114,6 +114,7 @@ func (w *writer) function(f *ssa.Function) {
 	fn := newFunction(w, f)
 	w.fn = fn
 	defer func() { w.fn = nil }()
+	w.order.forgetSource(f)
 	name, _ := w.l.names.get(f)
 	var params, pdecl []string
 	for i, p := range f.Params {
@@ -249,6 +250,9 @@ func (fn *function) blocks() {
 		}
 	}
 	for _, b := range order {
+		fn.w.order.settle(b)
+	}
+	for _, b := range order {
 		fn.planVariadics(b)
 		fn.planBlock(b)
 	}
@@ -294,9 +298,6 @@ func (fn *function) block(b, next *ssa.BasicBlock) {
 	for i, in := range b.Instrs {
 		if p := in.Pos(); p.IsValid() {
 			fn.pos = p
-		}
-		for _, check := range fn.plan.before[in] {
-			check()
 		}
 		fn.instruction(in, next)
 		if v, ok := in.(ssa.Value); ok {

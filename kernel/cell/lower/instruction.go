@@ -138,9 +138,7 @@ func (fn *function) makeChan(in *ssa.MakeChan) {
 }
 
 func (fn *function) fieldAddr(in *ssa.FieldAddr) {
-	if !fn.plan.late[in] {
-		fn.checkAddress(in)
-	}
+	fn.checkAddress(in)
 	if fn.plan.places[in] {
 		return
 	}
@@ -156,9 +154,7 @@ func (fn *function) fieldAddr(in *ssa.FieldAddr) {
 }
 
 func (fn *function) indexAddr(in *ssa.IndexAddr) {
-	if !fn.plan.late[in] {
-		fn.checkAddress(in)
-	}
+	fn.checkAddress(in)
 	if fn.plan.places[in] {
 		return
 	}
@@ -254,7 +250,7 @@ func (fn *function) unary(in *ssa.UnOp) {
 }
 
 func (fn *function) load(in *ssa.UnOp) {
-	if !fn.plan.places[in.X] && !fn.plan.late[in] {
+	if !fn.plan.places[in.X] {
 		fn.checkNil(in.X, in.Block())
 	}
 	p := fn.place(in.X)
@@ -295,6 +291,9 @@ func (fn *function) receive(in *ssa.UnOp) {
 }
 
 func (fn *function) store(in *ssa.Store) {
+	if fn.insideBlank(in.Addr) {
+		return // Go's compiler leaves blank fields zero
+	}
 	if !fn.plan.places[in.Addr] {
 		fn.checkNil(in.Addr, in.Block())
 	}
@@ -327,6 +326,17 @@ func (fn *function) store(in *ssa.Store) {
 		}
 	}
 	fn.line("%s = %s", p, x)
+}
+
+// insideBlank reports the address of a blank field, or of a part of one: only a composite literal has it.
+func (fn *function) insideBlank(a ssa.Value) bool {
+	switch a := a.(type) {
+	case *ssa.FieldAddr:
+		return deref(a.X.Type()).Underlying().(*types.Struct).Field(a.Field).Name() == "_" || fn.insideBlank(a.X)
+	case *ssa.IndexAddr:
+		return fn.insideBlank(a.X)
+	}
+	return false
 }
 
 // compiledField reports the address of a field of a compiled struct that does not merely carry what it is given.

@@ -12,14 +12,19 @@ import (
 // The language leaves open whether a variable is read before or after a call in the same statement. The Go compiler reads it
 // after, SSA before. order finds the reads for which that matters: those of memory that the call may write.
 type order struct {
-	w     *writer
-	spans []span
+	w      *writer
+	spans  []span
+	found  map[token.Pos]span            // what statement answered
+	places map[ssa.Value]token.Pos       // where expressions stand in the cell
+	after  map[ssa.Instruction]token.Pos // where the expression before an instruction stands
 }
 
 type span struct{ from, to token.Pos }
 
+func (s span) holds(p token.Pos) bool { return s.from <= p && p < s.to }
+
 func newOrder(w *writer, files []*ast.File) *order {
-	o := &order{w: w}
+	o := &order{w: w, found: map[token.Pos]span{}, places: map[ssa.Value]token.Pos{}, after: map[ssa.Instruction]token.Pos{}}
 	for _, f := range files {
 		o.addSpans(f)
 	}
@@ -37,8 +42,12 @@ func (o *order) addSpans(f ast.Node) {
 	add := func(n ast.Node) { o.spans = append(o.spans, span{n.Pos(), n.End()}) }
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.ExprStmt, *ast.AssignStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.GoStmt, *ast.DeferStmt, *ast.DeclStmt:
+		case *ast.ExprStmt, *ast.AssignStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.GoStmt, *ast.DeferStmt, *ast.ValueSpec:
 			add(n)
+		case *ast.CaseClause:
+			for _, e := range n.List {
+				add(e)
+			}
 		case *ast.IfStmt:
 			add(n.Cond)
 		case *ast.ForStmt:
@@ -51,10 +60,6 @@ func (o *order) addSpans(f ast.Node) {
 			}
 		case *ast.RangeStmt:
 			add(n.X)
-		case *ast.GenDecl:
-			if n.Tok == token.VAR {
-				add(n)
-			}
 		}
 		return true
 	})
@@ -62,43 +67,16 @@ func (o *order) addSpans(f ast.Node) {
 
 // statement is the smallest statement around a position.
 func (o *order) statement(p token.Pos) (best span) {
+	if s, ok := o.found[p]; ok {
+		return s
+	}
+	defer func() { o.found[p] = best }()
 	for _, s := range o.spans {
-		if s.from <= p && p < s.to && (best.from == 0 || s.to-s.from < best.to-best.from) {
+		if s.holds(p) && (best.from == 0 || s.to-s.from < best.to-best.from) {
 			best = s
 		}
 	}
 	return best
-}
-
-// later returns the index of the last call of v's statement in its block that may write what v reads, -1 if there is none. i is
-// the index of v.
-func (o *order) later(v ssa.Value, b *ssa.BasicBlock, i int) int {
-	r := -1
-	var st span
-	for k := i + 1; k < len(b.Instrs); k++ {
-		c, ok := b.Instrs[k].(*ssa.Call)
-		if !ok {
-			continue
-		}
-		if _, ok := c.Call.Value.(*ssa.Builtin); ok {
-			continue
-		}
-		if st.from == 0 {
-			if st = o.statement(readPos(v)); st.from == 0 {
-				return -1
-			}
-		}
-		if c.Pos() < st.from || c.Pos() >= st.to {
-			if c.Pos().IsValid() {
-				break
-			}
-			continue
-		}
-		if o.touched(v, &c.Call) {
-			r = k
-		}
-	}
-	return r
 }
 
 // crosses reports whether v, or what the block computes from it, is used in another block behind a call of the same statement
@@ -107,7 +85,7 @@ func (o *order) crosses(v ssa.Value, b *ssa.BasicBlock) bool {
 	if !leavesBlock(v, b, 0) {
 		return false
 	}
-	st := o.statement(readPos(v))
+	st := o.statement(o.place(v, 0))
 	if st.from == 0 {
 		return false
 	}
@@ -117,7 +95,7 @@ func (o *order) crosses(v ssa.Value, b *ssa.BasicBlock) bool {
 		}
 		for _, in := range other.Instrs {
 			c, ok := in.(*ssa.Call)
-			if !ok || c.Pos() < st.from || c.Pos() >= st.to {
+			if !ok || !st.holds(c.Pos()) {
 				continue
 			}
 			if _, builtin := c.Call.Value.(*ssa.Builtin); !builtin && o.touched(v, &c.Call) {
@@ -128,53 +106,20 @@ func (o *order) crosses(v ssa.Value, b *ssa.BasicBlock) bool {
 	return false
 }
 
-// leavesBlock reports whether a value or something computed from it is used in another block.
+// leavesBlock reports whether a value, or something computed from it that waits, is used in another block.
 func leavesBlock(v ssa.Value, b *ssa.BasicBlock, depth int) bool {
 	if depth > 20 || v.Referrers() == nil {
 		return true
 	}
 	for _, r := range *v.Referrers() {
-		if r.Block() != b {
+		if r.Block() != b || buildsLiteral(r) {
 			return true
 		}
-		switch r := r.(type) {
-		case *ssa.Phi:
+		if u, ok := r.(ssa.Value); ok && waits(r) && leavesBlock(u, b, depth+1) {
 			return true
-		case *ssa.BinOp, *ssa.Convert, *ssa.ChangeType, *ssa.MakeInterface:
-			if leavesBlock(r.(ssa.Value), b, depth+1) {
-				return true
-			}
-		case *ssa.UnOp:
-			if r.Op != token.MUL && leavesBlock(r, b, depth+1) {
-				return true
-			}
-		case *ssa.Store:
-			if _, ok := variableOf(r.Addr).(*ssa.Alloc); ok && r.Val == v {
-				return true // a part of a composite literal
-			}
 		}
 	}
 	return false
-}
-
-// readPos is where a read stands in the cell.
-func readPos(v ssa.Value) token.Pos {
-	for range 4 {
-		if v.Pos().IsValid() {
-			return v.Pos()
-		}
-		switch x := v.(type) {
-		case *ssa.UnOp:
-			v = x.X
-		case *ssa.FieldAddr:
-			v = x.X
-		case *ssa.IndexAddr:
-			v = x.X
-		default:
-			return token.NoPos
-		}
-	}
-	return token.NoPos
 }
 
 // touched reports whether a call may write what v reads.
@@ -190,12 +135,17 @@ func (o *order) touched(v ssa.Value, c *ssa.CallCommon) bool {
 		ks = o.w.keys(v.X)
 		t = v.Type()
 		ks = append(ks, "P:"+key(t))
-		if f, ok := v.X.(*ssa.FieldAddr); ok {
-			ks = append(ks, "P:"+key(deref(f.X.Type())))
+		for a, ok := v.X.(*ssa.FieldAddr); ok; a, ok = a.X.(*ssa.FieldAddr) {
+			ks = append(ks, "P:"+key(deref(a.X.Type())), "T:"+key(deref(a.X.Type())))
 		}
-		if ks[0][0] == 'A' {
+		switch ks[0][0] {
+		case 'A':
 			ks = ks[:1]
+		case 'P':
+			ks = append(ks, "T:"+key(t)) // it may point to any variable
 		}
+	case *ssa.Convert:
+		ks = []string{"E:" + key(v.X.Type().Underlying().(*types.Slice).Elem())}
 	case *ssa.Lookup:
 		if m, ok := v.X.(*ssa.MakeMap); ok && !leaks(m) {
 			return false

@@ -15,13 +15,11 @@ type plan struct {
 	skipped  map[ssa.Instruction]bool      // instructions that are a part of another
 	partOf   map[ssa.Instruction]*ssa.Call // the call that a skipped instruction is a part of
 	elements map[ssa.Value][]ssa.Value     // the elements of a variadic argument
-	late     map[ssa.Value]bool            // addresses whose checks move behind a call with the read
-	before   map[ssa.Instruction][]func()  // checks that moved to an instruction
 }
 
 func newPlan() plan {
 	return plan{folded: map[ssa.Value]bool{}, when: map[ssa.Value]int{}, places: map[ssa.Value]bool{}, skipped: map[ssa.Instruction]bool{},
-		partOf: map[ssa.Instruction]*ssa.Call{}, elements: map[ssa.Value][]ssa.Value{}, late: map[ssa.Value]bool{}, before: map[ssa.Instruction][]func(){}}
+		partOf: map[ssa.Instruction]*ssa.Call{}, elements: map[ssa.Value][]ssa.Value{}}
 }
 
 // planVariadics finds the slices that are built only to be the variadic argument of a call.
@@ -108,80 +106,34 @@ func (fn *function) planBlock(b *ssa.BasicBlock) {
 			fn.plan.places[v] = placeOnly(v)
 			continue
 		}
-		call := -1 // the last call of the statement that may change what v reads
-		if readsMemory(v) {
-			call = fn.w.order.later(v, b, i)
-			if call < 0 && fn.w.order.crosses(v, b) {
-				fn.refuseOrder(v)
-			}
-		}
-		at, ok := fn.foldsInto(v, b, i, call, index)
-		if ok {
-			fn.plan.folded[v], fn.plan.when[v] = true, at
-		}
-		switch {
-		case call < 0 || usedEarly(v, call, index):
-		case ok && at != call:
-			fn.moveChecks(v, b.Instrs[at])
-		default:
+		if readsMemory(v) && fn.w.order.crosses(v, b) {
 			fn.refuseOrder(v)
+		}
+		if at, ok := fn.foldsInto(v, b, i, index); ok {
+			fn.plan.folded[v], fn.plan.when[v] = true, at
 		}
 	}
 }
 
 func (fn *function) refuseOrder(v ssa.Value) {
-	fn.w.refuseAt(readPos(v), "a variable that is read and changed by a call in one statement", "Go does not define which comes first",
+	fn.w.refuseAt(fn.w.order.place(v, 0), "a variable that is read and changed by a call in one statement", "Go does not define which comes first",
 		"store the variable's value, or the call's result, in a variable of its own first")
 }
 
-// foldsInto reports whether v, instruction i of b, is evaluated in its one use, and the index of that. call is the last call of
-// the statement that may change what v reads, or -1.
-func (fn *function) foldsInto(v ssa.Value, b *ssa.BasicBlock, i, call int, index map[ssa.Instruction]int) (at int, ok bool) {
+// foldsInto reports whether v, instruction i of b, is evaluated in its one use, and the index of that.
+func (fn *function) foldsInto(v ssa.Value, b *ssa.BasicBlock, i int, index map[ssa.Instruction]int) (at int, ok bool) {
 	if len(*v.Referrers()) != 1 {
 		return 0, false
 	}
 	use := (*v.Referrers())[0]
 	at, ok = fn.useIndex(use, b, index)
-	if !ok || !fn.foldable(v, use, call >= 0) || !takesExpression(use, v, call >= 0) {
+	if !ok || !fn.foldable(v, use) || !takesExpression(use, v) {
 		return 0, false
 	}
-	_, isLookup := v.(*ssa.Lookup)
-	if u, isLoad := v.(*ssa.UnOp); !isLookup && !(isLoad && u.Op == token.MUL) {
-		return at, true
-	}
-	if call < 0 {
+	if u, isLoad := v.(*ssa.UnOp); isLoad && u.Op == token.MUL {
 		return at, !fn.impure(b, i, at)
 	}
-	if at >= call && !fn.impure(b, call, at) {
-		return at, true
-	}
-	// the use itself was to be folded into a later one: it must not take the read along so far
-	u, ok := use.(ssa.Value)
-	if !ok || !fn.plan.folded[u] || index[use] < call || fn.impure(b, call, index[use]) {
-		return 0, false
-	}
-	delete(fn.plan.folded, u)
-	return index[use], true
-}
-
-// usedEarly reports whether all uses of a read come before the effect of the call at an index, so that it need not move.
-func usedEarly(v ssa.Value, call int, index map[ssa.Instruction]int) bool {
-	for _, r := range *v.Referrers() {
-		at, ok := index[r]
-		if !ok {
-			return false
-		}
-		if c, isCall := r.(*ssa.Call); isCall && at <= call {
-			if _, builtin := c.Call.Value.(*ssa.Builtin); !builtin {
-				continue // an argument of an earlier call of the statement
-			}
-		}
-		if f, ok := r.(*ssa.FieldAddr); ok && f.X == v {
-			continue // a pointer that is followed
-		}
-		return false
-	}
-	return true
+	return at, true
 }
 
 // useIndex is where in the block a value's use is evaluated.
@@ -221,8 +173,8 @@ func (fn *function) impure(b *ssa.BasicBlock, from, to int) bool {
 	return false
 }
 
-// foldable reports whether a value may be printed as an expression; moved: it is read after a call that changes it.
-func (fn *function) foldable(v ssa.Value, use ssa.Instruction, moved bool) bool {
+// foldable reports whether a value may be printed as an expression.
+func (fn *function) foldable(v ssa.Value, use ssa.Instruction) bool {
 	_, boxes := v.(*ssa.MakeInterface)
 	if boxes != fn.plan.skipped[use] {
 		return false
@@ -244,14 +196,12 @@ func (fn *function) foldable(v ssa.Value, use ssa.Instruction, moved bool) bool 
 		return fn.w.erased(in.X.Type()) == fn.w.erased(in.Type())
 	case *ssa.MakeInterface:
 		return fn.w.erased(in.Type()) == "interface{}"
-	case *ssa.Lookup:
-		return moved && !in.CommaOk && !isString(in.X.Type())
 	}
 	return false
 }
 
 // takesExpression reports whether an instruction evaluates its operand v once and directly.
-func takesExpression(use ssa.Instruction, v ssa.Value, moved bool) bool {
+func takesExpression(use ssa.Instruction, v ssa.Value) bool {
 	switch u := use.(type) {
 	case *ssa.Phi, *ssa.BinOp, *ssa.If, *ssa.Return, *ssa.Convert, *ssa.UnOp, *ssa.Store, *ssa.MapUpdate, *ssa.Lookup, *ssa.Send, *ssa.MakeInterface:
 		return true
@@ -259,54 +209,23 @@ func takesExpression(use ssa.Instruction, v ssa.Value, moved bool) bool {
 		if u.Call.Value == v {
 			return false
 		}
-		b, builtin := u.Call.Value.(*ssa.Builtin)
-		return !builtin || b.Name() == "append" && moved
+		_, builtin := u.Call.Value.(*ssa.Builtin)
+		return !builtin
 	}
 	return false
 }
 
-// readsMemory reports values that read variables or maps.
+// readsMemory reports values that read variables, elements or maps.
 func readsMemory(v ssa.Value) bool {
 	switch v := v.(type) {
 	case *ssa.UnOp:
 		return v.Op == token.MUL
 	case *ssa.Lookup:
 		return !isString(v.X.Type())
+	case *ssa.Convert:
+		return isString(v.Type()) && elemKind(v.X.Type()) != types.Invalid
 	}
 	return false
-}
-
-// moveChecks has the checks of a moved read made where the read is.
-func (fn *function) moveChecks(v ssa.Value, to ssa.Instruction) {
-	u, ok := v.(*ssa.UnOp)
-	if !ok {
-		return
-	}
-	if !fn.plan.places[u.X] {
-		fn.plan.late[v] = true
-		fn.plan.before[to] = append(fn.plan.before[to], func() { fn.checkNil(u.X, to.Block()) })
-		return
-	}
-	var addresses []ssa.Value
-	for a := u.X; ; {
-		if !fn.plan.places[a] {
-			break
-		}
-		addresses = append([]ssa.Value{a}, addresses...)
-		switch x := a.(type) {
-		case *ssa.FieldAddr:
-			a = x.X
-		case *ssa.IndexAddr:
-			a = x.X
-		}
-	}
-	for _, a := range addresses {
-		if len(*a.Referrers()) != 1 {
-			continue
-		}
-		fn.plan.late[a] = true
-		fn.plan.before[to] = append(fn.plan.before[to], func() { fn.checkAddress(a) })
-	}
 }
 
 func isSuccessor(b, s *ssa.BasicBlock) bool {

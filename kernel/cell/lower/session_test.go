@@ -111,6 +111,7 @@ func (s *session) lower(name, src string) (*lower.Unit, error) {
 	}
 	s.create(pkg)
 	s.last = s.prog.CreatePackage(pkg, []*ast.File{f}, info, false)
+	s.last.SetDebugMode(true)
 	s.last.Build()
 	if s.before != nil {
 		s.before(s.last)
