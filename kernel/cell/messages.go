@@ -65,7 +65,7 @@ func (c *compilation) diagnostic(e types.Error, part fragment, offset int) Diagn
 
 // refusedName says why the package of a name is not imported on first use, "" when there is none.
 func (s *Session) refusedName(name string) string {
-	for _, p := range s.importer.Paths() {
+	for _, p := range append(s.importer.Paths(), "unsafe") { // which has no export data
 		if packageName(p) == name {
 			if why := s.refuse(p); why != "" {
 				return why

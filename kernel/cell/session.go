@@ -178,7 +178,7 @@ func (s *Session) checkImport(path string) string {
 	case "C":
 		return `import "C" needs a C compiler beside Go's: cells cannot use cgo`
 	case "unsafe":
-		return "package unsafe is not for cells: their values are not laid out in memory as the Go compiler lays them out"
+		return "package unsafe is not for cells: the values of cells are not laid out in memory as the Go compiler lays them out"
 	}
 	if !s.importer.Has(path) {
 		return (&exportdata.UnknownError{Path: path}).Error()

@@ -128,6 +128,7 @@ type Done struct {
 	Error       *Error
 	Payload     []map[string]any
 	Expressions map[string]any
+	Kill        bool // the worker cannot go on, for the reason in Error, and is to be killed
 }
 
 // Error is how a cell failed.
@@ -301,6 +302,7 @@ func (m *Done) fields(c *coder) {
 	}
 	c.bundles(&m.Payload)
 	c.bundle(&m.Expressions)
+	c.bool(&m.Kill)
 }
 
 func (m *Completion) fields(c *coder) {

@@ -58,6 +58,7 @@ func samples() []Message {
 		&Names{Names: []Name{{"x", "variable", 1}, {"f", "function", 2}}},
 		&Done{Cell: 1, Mark: 2, Error: &Error{"Panic", "v", []string{"a", "b"}}, Payload: []map[string]any{bundle}, Expressions: bundle},
 		&Done{},
+		&Done{Cell: 3, Error: &Error{"StackOverflow", "v", nil}, Kill: true},
 		&Completion{ID: 1, Matches: []string{"a"}, Types: []string{"type"}, Signatures: []string{""}, Start: 1, End: 2},
 		&Inspection{ID: 1, Found: true, Bundle: bundle},
 		&Completeness{ID: 1, Status: "incomplete", Indent: "\t"},

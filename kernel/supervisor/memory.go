@@ -89,12 +89,7 @@ func (p *process) watchMemory(l limit) {
 
 // overrun ends a worker whose memory grows on.
 func (p *process) overrun(text, advice string) {
-	p.mu.Lock()
-	if p.killed == nil {
-		p.killed = &death{name: "MemoryLimit", summary: text + " and grows on; it was killed", advice: advice}
-	}
-	p.mu.Unlock()
-	p.kill("", "")
+	p.killFor(&death{name: "MemoryLimit", summary: text + " and grows on; it was killed", advice: advice})
 }
 
 func gigabytes(n uint64) string {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -160,11 +161,23 @@ func (p *process) bury(outs []*os.File) {
 	close(p.dead)
 }
 
-// kill ends the process; the first reason stands.
-func (p *process) kill(name, summary string) {
+// giveUp ends a worker that says of itself that it cannot go on.
+func (p *process) giveUp(why *pipe.Error) {
+	if why == nil {
+		why = &pipe.Error{Name: "WorkerDied", Value: "the worker process gave up"}
+	}
+	summary, advice, _ := strings.Cut(why.Value, ": ")
+	p.killFor(&death{name: why.Name, summary: summary + "; its code could not be stopped, so the worker process was killed", advice: advice})
+}
+
+// kill ends the process.
+func (p *process) kill(name, summary string) { p.killFor(&death{name: name, summary: summary}) }
+
+// killFor ends the process; the first reason stands.
+func (p *process) killFor(d *death) {
 	p.mu.Lock()
 	if p.killed == nil {
-		p.killed = &death{name: name, summary: summary}
+		p.killed = d
 	}
 	p.mu.Unlock()
 	killGroup(p.cmd)

@@ -163,6 +163,11 @@ func (s *Supervisor) await(ctx context.Context, c *run) kernel.Result {
 	for {
 		select {
 		case d := <-c.done:
+			if d.Kill {
+				p.giveUp(d.Error)
+				<-p.dead
+				return p.why().result()
+			}
 			return result(d)
 		case <-stop:
 			stop = nil

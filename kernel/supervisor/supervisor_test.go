@@ -221,6 +221,18 @@ func TestDeaths(t *testing.T) {
 }
 
 // Nothing that was printed is lost, however the worker dies.
+// A worker that says that it cannot go on is killed, and its cell told why.
+func TestWorkerThatGivesUp(t *testing.T) {
+	r := newRig(t, Options{})
+	r.want("name x\nout a", "stdout: a", "")
+	old := r.current().pid()
+	r.want("error cannot go on: do otherwise", "", "Panic: cannot go on; its code could not be stopped, so the worker process was killed\ndo otherwise\nlost: variable x; run cell 1 again\nthe next cell runs in a fresh worker")
+	r.want("out b", "stdout: b", "")
+	if r.current().pid() == old {
+		t.Error("the same worker")
+	}
+}
+
 func TestPrintsBeforeDeath(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("stdout: ")

@@ -86,7 +86,7 @@ func worker() {
 }
 
 func (w *testWorker) execute(m *pipe.Execute) {
-	done := &pipe.Done{Cell: m.Cell}
+	done := &pipe.Done{Cell: m.Cell, Kill: m.Code == "error cannot go on: do otherwise"}
 	for _, line := range strings.Split(m.Code, "\n") {
 		verb, arg, _ := strings.Cut(line, " ")
 		if done.Error = w.command(m, verb, strings.ReplaceAll(arg, `\n`, "\n")); done.Error != nil {

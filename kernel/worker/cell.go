@@ -30,7 +30,12 @@ func (w *worker) run(c *cell) {
 	}()
 	var s *stop
 	if errors.As(context.Cause(c.ctx), &s) && s.name != "" {
-		debug.FreeOSMemory() // it was stopped for what it took: give that back before the next cell is looked at
+		if s.name == stackOverflow {
+			done.Kill = !w.shrinks()
+		}
+		if !done.Kill {
+			debug.FreeOSMemory() // it was stopped for what it took: give that back before the next cell is looked at
+		}
 	}
 	w.stdin.endCell(c.ctx.Err() != nil)
 	w.tellNames()

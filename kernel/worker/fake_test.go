@@ -42,6 +42,7 @@ type fake struct{ names []session.Name }
 func (f *fake) Predeclare(string, any) error { return nil }
 func (f *fake) Names() []session.Name        { return f.names }
 func (f *fake) Reset() error                 { f.names = nil; return nil }
+func (f *fake) Ended() bool                  { return true }
 func (f *fake) Complete(code string, cursor int) (m, t, s []string, start, end int) {
 	return []string{fmt.Sprintf("%q", code)}, []string{"variable"}, []string{""}, 0, cursor
 }

@@ -40,16 +40,32 @@ func (w *worker) write(count int, stderr bool, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// restore opens os.Stdout and os.Stderr again where the last cell has closed them.
+// restore makes os.Stdout, os.Stderr and package log's output good again where the last cell has closed them or set them to
+// nil or to a file that is closed. What a cell has set to a file that is open, a pipe say, stays as it is.
 func (w *worker) restore() {
+	closed := func(f *os.File) bool {
+		_, err := f.Stat() // of nil: os.ErrInvalid
+		return errors.Is(err, os.ErrClosed) || errors.Is(err, os.ErrInvalid)
+	}
 	for i, f := range []**os.File{&os.Stdout, &os.Stderr} {
-		if *f != w.standard[i] {
+		if !closed(*f) {
 			continue
 		}
-		if _, err := (*f).Stat(); errors.Is(err, os.ErrClosed) {
-			if again, err := reopen([]*os.File{w.stdout, w.stderr}[i], i+1); err == nil {
-				*f, w.standard[i] = again, again
+		if closed(w.standard[i]) {
+			again, err := reopen([]*os.File{w.stdout, w.stderr}[i], i+1)
+			if err != nil {
+				continue
 			}
+			w.standard[i] = again
+		}
+		*f = w.standard[i]
+	}
+	switch out := log.Writer().(type) {
+	case nil:
+		hookLog(w)
+	case *os.File:
+		if closed(out) {
+			hookLog(w)
 		}
 	}
 }

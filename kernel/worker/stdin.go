@@ -62,6 +62,9 @@ func (s *stdin) beginCell(c *cell) {
 	if !s.seen {
 		return
 	}
+	if _, err := os.Stdin.Stat(); err != nil { // the last cell has closed it or set it to nil
+		s.renew()
+	}
 	if s.dirty { // what the last cell left unread is not this cell's input
 		s.drain()
 	}

@@ -44,13 +44,32 @@ func (w *worker) watch(c *cell) (end func()) {
 			case deep && runtime.NumGoroutine() > manyGoroutines:
 				c.stop(&stop{"TooManyGoroutines", fmt.Sprintf("the cell's %s goroutines use %d MB of stack and were stopped: start fewer, or let each end before the next begins", thousands(runtime.NumGoroutine()), stacks/1e6)})
 			case deep:
-				c.stop(&stop{"StackOverflow", fmt.Sprintf("the cell's functions use %d MB of stack and were stopped: a function calls itself without end, or too deep", stacks/1e6)})
+				c.stop(&stop{stackOverflow, fmt.Sprintf("the cell's functions use %d MB of stack and were stopped: a function calls itself without end, or too deep", stacks/1e6)})
 			case w.watchMemory && w.memoryLimit > 0 && resident > w.memoryLimit:
 				c.stop(&stop{"MemoryLimit", fmt.Sprintf("the worker uses %.1f GB of memory, more than 80%% of what there is; the cell was stopped: drop large variables (x = nil), work on less data at once, or start again with %%reset", float64(resident)/1e9)})
 			}
 		}
 	}()
 	return func() { close(over) }
+}
+
+// stackOverflow is the name of the error of a cell whose functions call themselves without end.
+const stackOverflow = "StackOverflow"
+
+// shrinkWithin is how long the functions of such a cell may take to return.
+const shrinkWithin = time.Second
+
+// shrinks says whether the stack of a stopped cell goes down. Compiled code that calls itself cannot be stopped: its stack
+// would grow on and end the process while the next cell runs.
+func (w *worker) shrinks() bool {
+	for until := time.Now().Add(shrinkWithin); ; time.Sleep(watchEvery) {
+		if stacks, _ := memoryInUse(); stacks < stackLimit && w.session.Ended() {
+			return true
+		}
+		if time.Now().After(until) {
+			return false
+		}
+	}
 }
 
 // memoryInUse is the memory of goroutine stacks, and all that the Go runtime holds, in bytes.

@@ -34,6 +34,7 @@ type language interface {
 	IsComplete(code string) (status, indent string)
 	Names() []session.Name
 	Reset() error
+	Ended() bool
 }
 
 // A worker is this process.

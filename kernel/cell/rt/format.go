@@ -135,7 +135,31 @@ func (p printer) catch(b Box, method string) {
 	if final(r) {
 		panic(r)
 	}
-	p.text("%!" + string(p.verb) + "(PANIC=" + method + " method: " + Sprint(r) + ")")
+	p.text("%!" + string(p.verb) + "(PANIC=" + method + " method: " + panicValue(r) + ")")
+}
+
+// panicValue prints what a method that prints a value has panicked with. When that is a value whose own method panics, Go
+// ends the program; printing it again and again would overflow the stack.
+func panicValue(r any) (text string) {
+	b, ok := In(r).(Box)
+	if !ok || !printsByMethod(b) {
+		return Sprint(r)
+	}
+	defer func() {
+		if inner := recover(); inner != nil {
+			if final(translate(inner)) {
+				panic(inner)
+			}
+			text = "(" + Name(b.T.Type()) + ") whose method that gives its text panics"
+		}
+	}()
+	switch {
+	case b.has("Format", "(fmt.State, int32)"):
+		return "(" + Name(b.T.Type()) + ")"
+	case b.has("Error", "() string"):
+		return b.invoke("Error")[0].(string)
+	}
+	return b.invoke("String")[0].(string)
 }
 
 // value prints v, whose true type is t. open: compiled code may call methods (the value is not in an unexported field).
@@ -144,10 +168,14 @@ func (p printer) value(t types.Type, v reflect.Value, depth int, open, methods b
 	if !types.IsInterface(t) && v.IsValid() && v.Kind() == reflect.Interface { // a recursive field
 		v = p.closed(t, d, v)
 	}
+	if v.IsValid() && v.Type() == cycleType {
+		p.text(cycleText)
+		return
+	}
 	if methods && depth > 0 && open && d != nil && !d.Native && v.IsValid() && p.callMethod(Box{d, readable(v).Interface()}, open) {
 		return
 	}
-	if v.IsValid() && !types.IsInterface(t) && p.registry.Native(t) {
+	if v.IsValid() && !types.IsInterface(t) && p.registry.Native(t) && !hidesBox(v, open) {
 		p.native(v, depth, open)
 		return
 	}
@@ -198,6 +226,10 @@ func (p printer) closed(t types.Type, d *Type, v reflect.Value) reflect.Value {
 
 // native prints a value of a compiled type as fmt itself does.
 func (p printer) native(v reflect.Value, depth int, open bool) {
+	if v.Type() == cycleType {
+		p.text(cycleText)
+		return
+	}
 	if isSign(p.verb) {
 		p.text("%!" + string(p.verb) + "(" + v.Type().String() + "=")
 		p.verb, p.complaining = 'v', true

@@ -39,19 +39,26 @@ type Failure struct {
 // Explain describes the value of a panic that ended the statements of the calling goroutine's cell.
 func Explain(v any) Failure {
 	v = translate(v)
-	f := Failure{Text: PanicText(v)}
+	f := Failure{Pos: current().at(v)} // before its text is asked for: a method that gives it may panic too
 	if r, ok := v.(Refused); ok {
 		f.Text, f.Refused = r.Error(), &r
+	} else {
+		f.Text = PanicText(v)
 	}
-	t := current()
+	return f
+}
+
+// at is where the panic with value v was.
+func (t *task) at(v any) int {
 	t.raised.mu.Lock()
 	defer t.raised.mu.Unlock()
 	if t.raised.pos != 0 && same(t.raised.value, v) {
-		f.Pos = t.raised.pos
-	} else if p := t.place.Load(); p != nil {
-		f.Pos = *p
+		return t.raised.pos
 	}
-	return f
+	if p := t.place.Load(); p != nil {
+		return *p
+	}
+	return 0
 }
 
 func same(a, b any) (eq bool) {
@@ -63,9 +70,25 @@ func same(a, b any) (eq bool) {
 	return a == b
 }
 
-// PanicText is what Go prints of a panic's value.
-func PanicText(r any) string {
+// PanicText is what Go prints of a panic's value. A method of the value that panics itself is named with its own panic.
+func PanicText(r any) (text string) { return panicText(r, 0) }
+
+// panicText is PanicText for a value that level other panics led to.
+func panicText(r any, level int) (text string) {
 	r = In(r)
+	defer func() {
+		inner := recover()
+		if inner == nil {
+			return
+		}
+		if inner = translate(inner); final(inner) {
+			panic(inner)
+		}
+		text = "(" + dynamicName(r) + ") whose method that gives its text panics"
+		if level < 3 {
+			text += ": " + panicText(inner, level+1)
+		}
+	}()
 	if b, ok := r.(Box); ok {
 		if b.has("Error", "() string") {
 			return asError(b).Error()
@@ -90,7 +113,7 @@ func PanicText(r any) string {
 	case v.Kind() == reflect.Bool, v.CanInt(), v.CanUint(), v.CanFloat(), v.CanComplex(), v.Kind() == reflect.String:
 		return fmt.Sprintf("%T(%v)", r, r)
 	}
-	return fmt.Sprintf("(%T) %v", r, r)
+	return fmt.Sprintf("(%T) %s", r, Sprint(r))
 }
 
 func boxPanicText(b Box) string {

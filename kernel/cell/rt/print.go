@@ -37,7 +37,7 @@ func boxes(args []any) bool {
 
 // printable is an argument as fmt is to see it.
 func printable(a any) any {
-	a = In(a)
+	a = acyclic(In(a))
 	b, ok := a.(Box)
 	if !ok {
 		return a // boxes inside print themselves

@@ -20,7 +20,7 @@ const deepest = 1000 // levels of a value; deeper ones are taken to be cycles
 
 // View is x for compiled code that only shows values: a plain value under its true field names.
 func View(x any) any {
-	x = In(x)
+	x = acyclicView(In(x))
 	if b, ok := x.(Box); ok {
 		return viewer{registry: b.T.registry}.box(b)
 	}
@@ -179,6 +179,12 @@ func (w viewer) value(t types.Type, v reflect.Value) reflect.Value {
 			return r
 		}
 		v = v.Elem()
+	}
+	if v.Type() == cycleType {
+		if r.Kind() == reflect.Interface {
+			r.Set(v)
+		}
+		return r
 	}
 	if w.encodes(t) {
 		if v.Kind() != reflect.Pointer || !v.IsNil() {

@@ -32,7 +32,7 @@ type Error struct {
 
 // result is how the functions of a cell ended.
 type result struct {
-	panicked bool
+	panicked bool // with value; nil: the goroutine ended by runtime.Goexit, as no panic has the value nil
 	value    any
 }
 
@@ -144,8 +144,9 @@ func (s *Session) execute(ctx context.Context, p *cell.Program) (r result, ended
 	s.finished = make(chan result, 1)
 	returned := make(chan error, 1)
 	go func() {
-		_, err := s.evaluate(fmt.Sprintf("runner.Run(%s, %s)", p.Unit.Setup, p.Entry))
-		returned <- err
+		var err error
+		defer func() { returned <- err }() // also after runtime.Goexit
+		_, err = s.evaluate(fmt.Sprintf("runner.Run(%s, %s)", p.Unit.Setup, p.Entry))
 	}()
 	select {
 	case r = <-s.finished:
@@ -192,6 +193,16 @@ func (s *Session) settle(patience time.Duration) {
 		atomic.StoreUint64(s.runNumber(), s.stopped)
 	}
 	s.unfinished = nil
+}
+
+// Ended says whether nothing of the interrupted cell runs on that Run left behind.
+func (s *Session) Ended() bool {
+	select {
+	case <-s.unfinished:
+		s.unfinished = nil
+	default:
+	}
+	return s.unfinished == nil
 }
 
 // runNumber is the counter that the interpreter's frames compare while they run: it is private there.
@@ -272,6 +283,10 @@ func (s *Session) place(p *cell.Program) token.Pos {
 
 // panicked describes a panic that the cell did not recover.
 func (s *Session) panicked(p *cell.Program, value any) *Error {
+	if value == nil {
+		const text = "runtime.Goexit ended the cell's own goroutine: return from the function, or start a goroutine that ends itself"
+		return &Error{Name: "Goexit", Value: text, Traceback: []string{placed(s.cells.Load().Place(s.place(p)), text)}}
+	}
 	f := rt.Explain(value)
 	at := s.cells.Load().Place(token.Pos(f.Pos))
 	if f.Pos == 0 {
