@@ -103,9 +103,12 @@ type ctaTrace struct {
 // replay is the caches of a device while traces go through them.
 type replay struct {
 	sms      int
+	used     int       // SMs that the executed CTAs are dealt to
 	l1       [][]l1Set // by SM
 	l1Bytes  int
 	l2       []l2Set
+	l1Sets   divisor
+	l2Sets   divisor
 	clock    uint32
 	epoch    uint64 // of L1, and of L2 too where the launch begins cold
 	l2Epoch  uint64
@@ -135,11 +138,13 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	if r == nil {
 		r = &replay{sms: max(p.SMs, 1), l2: make([]l2Set, max(d.profile.L2Bytes/128/l2Ways, 1)), pending: map[uint64][]uint64{}}
 		r.ready.L = &r.mu
+		r.l2Sets = divisorOf(len(r.l2))
 		d.replay = r
 	}
 	if r.l1Bytes != l1 || r.l1 == nil {
 		r.l1 = make([][]l1Set, r.sms)
 		r.l1Bytes = l1
+		r.l1Sets = divisorOf(max(l1/128/l1Ways, 1))
 	}
 	r.epoch++
 	if !l.Warm {
@@ -152,7 +157,10 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 		clear(r.l2)
 	}
 	clear(r.pending)
-	r.resident = r.sms * resident
+	// A sample of 1/k of the CTAs runs on 1/k of the SMs: each SM then has as many CTAs as in the whole grid, and what its L1
+	// saves them scales as the rest does.
+	r.used = max((r.sms+max(l.Sample, 1)/2)/max(l.Sample, 1), 1)
+	r.resident = r.used * resident
 	r.touched.reset()
 	return r
 }
@@ -219,7 +227,7 @@ func (r *replay) submit(i uint64, k *worker, stop *atomic.Bool) bool {
 		}
 		delete(r.pending, r.next)
 		r.mu.Unlock()
-		r.add(ctaTrace{int(r.next % uint64(r.sms)), t})
+		r.add(ctaTrace{int(r.next % uint64(r.used)), t})
 		r.mu.Lock()
 		r.next++
 		r.ready.Broadcast()
@@ -248,7 +256,7 @@ func (r *replay) flush(i uint64, k *worker, stop func() bool) {
 		r.replayWave()
 	}
 	for _, entry := range k.trace {
-		r.access(int(i%uint64(r.sms)), entry)
+		r.access(int(i%uint64(r.used)), entry)
 	}
 	k.trace = k.trace[:0]
 	r.mu.Lock()
@@ -295,6 +303,20 @@ func (r *replay) replayWave() {
 	r.wave, r.waveSize = r.wave[:0], 0
 }
 
+// divisor gives remainders of 32-bit numbers without a division (Lemire, Kaser, Kurz: Faster remainder by direct
+// computation, 2019), since a launch looks for millions of lines.
+type divisor struct{ n, inverse uint64 }
+
+func divisorOf(n int) divisor { return divisor{uint64(n), ^uint64(0)/uint64(n) + 1} }
+
+func (d divisor) of(x uint64) uint64 {
+	if x>>32 != 0 {
+		return x % d.n
+	}
+	r, _ := bits.Mul64(d.inverse*x, d.n)
+	return r
+}
+
 // access takes one line of a trace through L1 and L2.
 func (r *replay) access(sm int, entry uint64) {
 	line, sectors := entry>>entryShift, uint8(entry&15)
@@ -304,10 +326,10 @@ func (r *replay) access(sm int, entry uint64) {
 	if entry&entryBypass == 0 {
 		c := r.l1[sm]
 		if c == nil {
-			c = make([]l1Set, max(r.l1Bytes/128/l1Ways, 1))
+			c = make([]l1Set, r.l1Sets.n)
 			r.l1[sm] = c
 		}
-		set := &c[(line^line>>7)%uint64(len(c))]
+		set := &c[r.l1Sets.of(line^line>>7)]
 		way := set.find(r.epoch<<40|(line+1), r.clock)
 		r.counts.L1Lookups += uint64(bits.OnesCount8(sectors))
 		hit := sectors & set.valid[way]
@@ -317,7 +339,7 @@ func (r *replay) access(sm int, entry uint64) {
 			return
 		}
 	}
-	set := &r.l2[(line^line>>13^line>>23)%uint64(len(r.l2))]
+	set := &r.l2[r.l2Sets.of(line^line>>13^line>>23)]
 	way, evicted := set.find(r.l2Epoch<<40|(line+1), r.clock)
 	n := uint64(bits.OnesCount8(evicted))
 	r.counts.DRAMWriteSectors += n

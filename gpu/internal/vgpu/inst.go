@@ -26,7 +26,8 @@ type inst struct {
 	size       uint8 // bytes an element
 	n          uint8 // elements of a vector
 	flags      uint16
-	_          uint32
+	low, high  bool // a fused conversion of this half of a register
+	_          uint16
 }
 
 const (

@@ -5990,11 +5990,11 @@ func laneCvtF32F16(w *warp, in *inst) {
 	var r [32]float32
 	odd := false
 	for i := range r {
-		h := a[i]
-		if h&0x7fff >= 0x7c00 {
+		h := uint32(int32(a[i]<<16)>>3) & 0x8fffe000
+		if (h+1<<23)&(1<<28) != 0 {
 			odd = true
 		}
-		v := math.Float32frombits(math.Float32bits(math.Float32frombits(h&0x7fff<<13)*0x1p112) | h&0x8000<<16)
+		v := math.Float32frombits(h) * 0x1p112
 		r[i] = v
 	}
 	if odd {

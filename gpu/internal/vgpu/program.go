@@ -140,6 +140,7 @@ type decoder struct {
 	sm      int      // compute capability of the device, 80
 	uses    []uint32 // of each register, in the whole function
 	defs    []uint32
+	half    []bool // registers whose only value is a converted half
 }
 
 type constantKey struct {
@@ -165,6 +166,7 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 		return nil, err
 	}
 	d.countUses()
+	d.findHalves()
 	d.g = newFlow(f)
 	d.g.liveness(f)
 	d.s = d.g.assign(f)
@@ -311,13 +313,18 @@ func (d *decoder) block(k int) error {
 				r := table().find(d.f.Body[i+1].Spelling, "cvt")
 				d.p.infos[i+1] = info{class: r.class, flop: r.flop, flops: r.flops}
 				fused.id = int32(i + 1)
-				d.emit(b, fused, in)
+				if !d.pair(b, fused) {
+					d.emit(b, fused, in)
+				}
 				i++
 				continue
 			}
 		}
 		if x.fn == nil {
 			continue
+		}
+		if d.exactProduct(in) {
+			x.fn = laneFmaHalves
 		}
 		x.id = int32(i)
 		d.emit(b, x, in)
