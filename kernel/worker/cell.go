@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -22,8 +23,7 @@ func (w *worker) run(c *cell) {
 	func() {
 		defer func() {
 			if e := recover(); e != nil {
-				text := fmt.Sprint("the worker met a fault of its own: ", e)
-				done.Error = &pipe.Error{Name: "WorkerFault", Value: text, Traceback: append([]string{"WorkerFault: " + text}, strings.Split(string(debug.Stack()), "\n")...)}
+				done.Error = fault(e, debug.Stack())
 			}
 		}()
 		w.execute(c, done)
@@ -42,6 +42,21 @@ func (w *worker) run(c *cell) {
 	w.running.CompareAndSwap(c, nil)
 	c.end(nil)
 	w.port.SendInOrder(func(mark uint64) pipe.Message { done.Mark = mark; return done })
+}
+
+// fault is an error that is memwall's own; its stack is for those who mend it, so it goes to a file.
+func fault(e any, stack []byte) *pipe.Error {
+	text := fmt.Sprint("the worker met a fault of its own: ", e)
+	file, err := os.CreateTemp("", "memwall-fault-*.txt")
+	if err == nil {
+		_, err = fmt.Fprintf(file, "%s\n%s", text, stack)
+		err = errors.Join(err, file.Close())
+	}
+	traceback := []string{"WorkerFault: " + text}
+	if err == nil {
+		traceback = append(traceback, "the stack is in "+file.Name())
+	}
+	return &pipe.Error{Name: "WorkerFault", Value: text, Traceback: traceback}
 }
 
 func (w *worker) execute(c *cell, done *pipe.Done) {
@@ -105,8 +120,10 @@ func (w *worker) evaluate(c *cell, code string) *pipe.Error {
 	}
 	// Rendering a report marks its launches as shown, so the cards come after it and are sent before it.
 	var shown []error
-	if out.Err != nil && out.Err.Cause != nil {
-		shown = append(shown, out.Err.Cause)
+	if out.Err != nil {
+		if e := deviceError(out.Err.Cause); e != nil {
+			shown = append(shown, e)
+		}
 	}
 	for _, card := range gpu.EndCell(shown...) {
 		if b := card.MIMEBundle(); b != nil && !c.Silent {
@@ -139,18 +156,42 @@ func cellError(ctx context.Context, e *session.Error) *pipe.Error {
 	}
 	var s *stop
 	if errors.As(context.Cause(ctx), &s) && s.name != "" {
+		if s.traceback != nil {
+			return &pipe.Error{Name: s.name, Value: s.reason, Traceback: s.traceback}
+		}
 		return plainError(s.name, s.reason)
 	}
 	name, traceback := e.Name, e.Traceback
-	var g *gpu.Error
-	if errors.As(e.Cause, &g) && (name == "Error" || name == "Panic") {
+	if deviceError(e.Cause) != nil && (name == "Error" || name == "Panic") {
 		if name == "Panic" && len(traceback) > 0 { // to the user it is an error like those that are returned
 			traceback = slices.Clone(traceback)
-			traceback[0] = strings.Replace(traceback[0], "panic: ", "", 1)
+			traceback[0] = strings.Replace(strings.Replace(traceback[0], "panic in a goroutine: ", "in a goroutine: ", 1), "panic: ", "", 1)
 		}
 		name = "gpu.Error"
 	}
 	return &pipe.Error{Name: name, Value: e.Value, Traceback: traceback}
+}
+
+// deviceError is the error of package gpu that a cell's error is or wraps, nil when there is none. Unwrap may be the cell's
+// own: it may panic, or lead round in a circle.
+func deviceError(err error) (found *gpu.Error) {
+	defer func() { recover() }()
+	rest := []error{err}
+	for range 100 {
+		if len(rest) == 0 {
+			return nil
+		}
+		err, rest = rest[0], rest[1:]
+		switch e := err.(type) {
+		case *gpu.Error:
+			return e
+		case interface{ Unwrap() []error }:
+			rest = append(rest, e.Unwrap()...)
+		case interface{ Unwrap() error }:
+			rest = append(rest, e.Unwrap())
+		}
+	}
+	return nil
 }
 
 func plainError(name, value string) *pipe.Error {
@@ -200,13 +241,14 @@ func (w *worker) tellNames() {
 
 // goroutinePanic reports a panic that ends a goroutine of a cell. The cell, if it still runs, ends with it: as a program it
 // would have ended, and it may wait for that goroutine.
-func (w *worker) goroutinePanic(count int, value any, text string) {
+func (w *worker) goroutinePanic(count int, value any, f rt.Failure) {
 	if _, ok := value.(rt.Interrupted); ok {
 		return
 	}
+	e := cellError(context.Background(), w.session.GoroutinePanic(value, f))
 	if c := w.running.Load(); c != nil && c.Count == count {
-		c.stop(&stop{"Panic", "in a goroutine: " + text})
+		c.stop(&stop{e.Name, e.Value, e.Traceback})
 		return
 	}
-	w.write(count, true, []byte("panic in a goroutine: "+text+"\n"))
+	w.write(count, true, []byte(strings.Join(e.Traceback, "\n")+"\n"))
 }

@@ -43,6 +43,9 @@ func (f *fake) Predeclare(string, any) error { return nil }
 func (f *fake) Names() []session.Name        { return f.names }
 func (f *fake) Reset() error                 { f.names = nil; return nil }
 func (f *fake) Ended() bool                  { return true }
+func (f *fake) GoroutinePanic(_ any, e rt.Failure) *session.Error {
+	return &session.Error{Name: "Panic", Value: e.Text, Traceback: []string{"panic in a goroutine: " + e.Text}}
+}
 func (f *fake) Complete(code string, cursor int) (m, t, s []string, start, end int) {
 	return []string{fmt.Sprintf("%q", code)}, []string{"variable"}, []string{""}, 0, cursor
 }

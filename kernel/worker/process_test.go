@@ -101,7 +101,7 @@ func TestCellsThatEndTheWorker(t *testing.T) {
 	again()
 	r.want("me := os.FindProcess(os.Getpid())\nme.Kill()\ntime.Sleep(20 * time.Second)", "", "WorkerDied: the worker process was killed (SIGKILL), by hand or by the system because memory ran out\nno variables were lost\nthe next cell runs in a fresh worker")
 	again()
-	r.want("go func() { panic(\"in the dark\") }()\ntime.Sleep(20 * time.Second)", "", "Panic: in a goroutine: in the dark")
+	r.want("go func() { panic(\"in the dark\") }()\ntime.Sleep(20 * time.Second)", "", "cell 6, 1:13: panic in a goroutine: in the dark\n    go func() { panic(\"in the dark\") }()\n                ^")
 	_, err = r.run("time.AfterFunc(time.Millisecond, func() { panic(\"timer\") })\ntime.Sleep(20 * time.Second)")
 	if err == nil || err.Name != "WorkerDied" || err.Value != "panic in a goroutine that nobody watches: timer" {
 		t.Errorf("timer: %+v", err)

@@ -42,3 +42,24 @@ func TestOverflowInCompiledCode(t *testing.T) {
 	t.Logf("%+v", err)
 	r.want("1 + 1", "value: 2", "")
 }
+
+// A panic of a goroutine has its place, while its cell runs and afterwards.
+func TestPanicsOfGoroutines(t *testing.T) {
+	r := newRig(t)
+	r.want("go func() {\n\tvar m map[string]int\n\tm[\"a\"]++\n}()\nselect {}", "", "cell 1, 3:3: panic in a goroutine: assignment to entry in nil map\n    \tm[\"a\"]++\n    \t ^")
+	r.want("keep := 1\ngo func() {\n\ttime.Sleep(50 * time.Millisecond)\n\tvar p *int\n\t*p = 1\n}()", "", "")
+	first := r.last
+	waitFor(t, "stderr: [cell 2 has ended; its goroutines print:]\ncell 2, 5:2: panic in a goroutine: runtime error: invalid memory address or nil pointer dereference\n    \t*p = 1\n    \t^\n", first.text)
+	r.want("go os.Exit(3)\nselect {}", "", "Exit: os.Exit(3)")
+	r.want("x := dev.Zeros(gpu.F32, 4)\nx.Free()\ngo func() {\n\tfmt.Println(x.Float32s())\n}()\nselect {}", "", "in a goroutine: Float32s: tensor f32 [4] was freed\nmake it again, or call Free later")
+	r.want("keep", "value: 1", "")
+}
+
+// An error whose methods panic or lead in a circle does not become a fault of the worker.
+func TestOddErrors(t *testing.T) {
+	r := newRig(t)
+	r.want("type E struct{ p *int }\nfunc (e E) Error() string { return \"odd\" }\nfunc (e E) Unwrap() error { return fmt.Errorf(\"%d\", *e.p) }\ntype C struct{}\nfunc (c C) Error() string { return \"circle\" }\nfunc (c C) Unwrap() error { return c }\nfunc fail(e error) error { return e }", "", "")
+	r.want("fail(E{})", "", "cell 2, 1:1: odd\n    fail(E{})\n    ^")
+	r.want("fail(C{})", "", "cell 3, 1:1: circle\n    fail(C{})\n    ^")
+	r.want("panic(E{})", "", "cell 4, 1:1: panic: odd\n    panic(E{})\n    ^")
+}

@@ -42,11 +42,11 @@ func (w *worker) watch(c *cell) (end func()) {
 			deep := stacks > stackLimit && stacks-base > stackLimit/2
 			switch {
 			case deep && runtime.NumGoroutine() > manyGoroutines:
-				c.stop(&stop{"TooManyGoroutines", fmt.Sprintf("the cell's %s goroutines use %d MB of stack and were stopped: start fewer, or let each end before the next begins", thousands(runtime.NumGoroutine()), stacks/1e6)})
+				c.stop(&stop{name: "TooManyGoroutines", reason: fmt.Sprintf("the cell's %s goroutines use %d MB of stack and were stopped: start fewer, or let each end before the next begins", thousands(runtime.NumGoroutine()), stacks/1e6)})
 			case deep:
-				c.stop(&stop{stackOverflow, fmt.Sprintf("the cell's functions use %d MB of stack and were stopped: a function calls itself without end, or too deep", stacks/1e6)})
+				c.stop(&stop{name: stackOverflow, reason: fmt.Sprintf("the cell's functions use %d MB of stack and were stopped: a function calls itself without end, or too deep", stacks/1e6)})
 			case w.watchMemory && w.memoryLimit > 0 && resident > w.memoryLimit:
-				c.stop(&stop{"MemoryLimit", fmt.Sprintf("the worker uses %.1f GB of memory, more than 80%% of what there is; the cell was stopped: drop large variables (x = nil), work on less data at once, or start again with %%reset", float64(resident)/1e9)})
+				c.stop(&stop{name: "MemoryLimit", reason: fmt.Sprintf("the worker uses %.1f GB of memory, more than 80%% of what there is; the cell was stopped: drop large variables (x = nil), work on less data at once, or start again with %%reset", float64(resident)/1e9)})
 			}
 		}
 	}()

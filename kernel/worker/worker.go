@@ -35,6 +35,7 @@ type language interface {
 	Names() []session.Name
 	Reset() error
 	Ended() bool
+	GoroutinePanic(value any, f rt.Failure) *session.Error
 }
 
 // A worker is this process.
@@ -145,7 +146,7 @@ func (w *worker) listen() {
 				if m.Name == "" {
 					c.end(nil) // the user's interrupt needs no reason
 				} else {
-					c.stop(&stop{m.Name, m.Reason})
+					c.stop(&stop{name: m.Name, reason: m.Reason})
 				}
 			}
 		case *pipe.InputReply:
@@ -208,7 +209,10 @@ func newCell(m *pipe.Execute) *cell {
 }
 
 // A stop is why a cell is stopped from outside: by the user, or because it takes too much.
-type stop struct{ name, reason string }
+type stop struct {
+	name, reason string
+	traceback    []string // nil: name and reason
+}
 
 func (s *stop) Error() string { return s.reason }
 

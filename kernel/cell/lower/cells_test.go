@@ -215,7 +215,7 @@ func Cell() { go func() { <-gate; go func() { fmt.Println("late"); end <- true }
 func TestGoroutinePanicIsReported(t *testing.T) {
 	s := started(t)
 	got := make(chan string, 1)
-	rt.Panic = func(cell int, _ any, text string) { got <- text }
+	rt.Panic = func(cell int, _ any, f rt.Failure) { got <- f.Text }
 	defer func() { rt.Panic = nil }()
 	s.expect(t, "", "type E struct{ N int }\nfunc (e E) Error() string { return \"lost\" }\nfunc Cell() { go func() { panic(E{3}) }() }")
 	select {

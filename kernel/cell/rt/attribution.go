@@ -14,9 +14,9 @@ import (
 // cell is the number of the cell whose statements, directly or not, started the calling goroutine. Nil: the file itself.
 var Write func(cell int, stderr bool, p []byte) (int, error)
 
-// Panic is told of a panic that ends a goroutine which a cell started: the panic's value, and its text as Go would print it.
-// Nil: the panic goes on and ends the process, as it would a compiled program.
-var Panic func(cell int, value any, text string)
+// Panic is told of a panic that ends a goroutine which a cell started. Nil: the panic goes on and ends the process, as it
+// would a compiled program.
+var Panic func(cell int, value any, f Failure)
 
 // A task is one cell's run as its goroutines see it. Goroutines carry it by their profiler labels, which the Go runtime
 // copies to each goroutine that they start, also inside compiled packages.

@@ -21,11 +21,7 @@ func Go(f func()) {
 			if Panic == nil {
 				panic(v)
 			}
-			text := PanicText(v)
-			if r, ok := v.(Refused); ok {
-				text = r.Error()
-			}
-			Panic(t.cell, v, text)
+			Panic(t.cell, v, explain(v, t.at(v)))
 		}()
 		f()
 	}()

@@ -38,8 +38,18 @@ type Failure struct {
 
 // Explain describes the value of a panic that ended the statements of the calling goroutine's cell.
 func Explain(v any) Failure {
+	t := current()
 	v = translate(v)
-	f := Failure{Pos: current().at(v)} // before its text is asked for: a method that gives it may panic too
+	pos := t.at(v)
+	if p := t.place.Load(); pos == 0 && p != nil {
+		pos = *p
+	}
+	return explain(v, pos)
+}
+
+// explain describes a panic; its place is found before, because a method that gives its text may panic too.
+func explain(v any, pos int) Failure {
+	f := Failure{Pos: pos}
 	if r, ok := v.(Refused); ok {
 		f.Text, f.Refused = r.Error(), &r
 	} else {
@@ -48,15 +58,12 @@ func Explain(v any) Failure {
 	return f
 }
 
-// at is where the panic with value v was.
+// at is where the run time raised the panic with value v, 0 when it did not.
 func (t *task) at(v any) int {
 	t.raised.mu.Lock()
 	defer t.raised.mu.Unlock()
 	if t.raised.pos != 0 && same(t.raised.value, v) {
 		return t.raised.pos
-	}
-	if p := t.place.Load(); p != nil {
-		return *p
 	}
 	return 0
 }
@@ -295,6 +302,22 @@ func PanicWith(x any, pos int) {
 		raise(new(runtime.PanicNilError), pos)
 	}
 	raise(In(x), pos)
+}
+
+// Close is the builtin close.
+func Close(ch any, pos int) {
+	c := reflect.ValueOf(ch)
+	var p any
+	func() {
+		defer func() { p = recover() }()
+		if !c.IsValid() || c.IsNil() {
+			close((chan int)(nil))
+		}
+		c.Close()
+	}()
+	if p != nil {
+		raise(p, pos)
+	}
 }
 
 // PanicRange is the misuse of a range statement over a function, which is in the given state.

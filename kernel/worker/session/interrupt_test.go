@@ -89,7 +89,7 @@ func TestInterruptCause(t *testing.T) {
 func TestGoroutinePanic(t *testing.T) {
 	s := newSession(t)
 	told := make(chan string, 1)
-	rt.Panic = func(cell int, _ any, text string) { told <- text }
+	rt.Panic = func(cell int, _ any, f rt.Failure) { told <- f.Text }
 	defer func() { rt.Panic = nil }()
 	if got := evaluate(t, s, 1, "go func() {\n\tvar m map[string]int\n\tm[\"a\"] = 1\n}()"); got != "" {
 		t.Error(got)

@@ -288,13 +288,21 @@ func (s *Session) panicked(p *cell.Program, value any) *Error {
 		return &Error{Name: "Goexit", Value: text, Traceback: []string{placed(s.cells.Load().Place(s.place(p)), text)}}
 	}
 	f := rt.Explain(value)
-	at := s.cells.Load().Place(token.Pos(f.Pos))
 	if f.Pos == 0 {
-		at = s.cells.Load().Place(s.place(p)) // compiled code panicked: the call of the top level that led there
+		f.Pos = int(s.place(p)) // compiled code panicked: the call of the top level that led there
 	}
+	return s.described("panic: ", value, f)
+}
+
+// GoroutinePanic describes a panic that has ended a goroutine of a cell.
+func (s *Session) GoroutinePanic(value any, f rt.Failure) *Error {
+	return s.described("panic in a goroutine: ", value, f)
+}
+
+func (s *Session) described(what string, value any, f rt.Failure) *Error {
+	at := s.cells.Load().Place(token.Pos(f.Pos))
 	cause, _ := value.(error)
-	var exit rt.Exited
-	if errors.As(cause, &exit) {
+	if exit, ok := value.(rt.Exited); ok {
 		text := fmt.Sprintf("os.Exit(%d)", exit.Code)
 		return &Error{Name: "Exit", Value: text, Traceback: []string{"Exit: " + text}}
 	}
@@ -306,7 +314,7 @@ func (s *Session) panicked(p *cell.Program, value any) *Error {
 	if before, ok := strings.CutSuffix(string([]rune(at.Source)[:min(max(at.Column-1, 0), len([]rune(at.Source)))]), "panic"); ok {
 		at.Column = len([]rune(before)) + 1 // the call's position is its parenthesis
 	}
-	return &Error{Name: "Panic", Value: firstLine(f.Text), Traceback: []string{placed(at, "panic: "+f.Text)}, Cause: cause}
+	return &Error{Name: "Panic", Value: firstLine(f.Text), Traceback: []string{placed(at, what+f.Text)}, Cause: cause}
 }
 
 // placed is a message with its place in front, and the source line with a caret below.
