@@ -110,6 +110,12 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if output == "" {
+				output = args[0]
+			}
+			if html != "" && (sameFile(html, output) || sameFile(html, args[0])) {
+				return fmt.Errorf("run: --html %s would replace the notebook: give the page a name of its own", html)
+			}
 			self, err := os.Executable()
 			if err != nil {
 				return fmt.Errorf("start the worker: %w", err)
@@ -121,9 +127,6 @@ func runCommand() *cobra.Command {
 				AllowErrors: keepGoing,
 				StripCounts: !nb.HasCounts(),
 			})
-			if output == "" {
-				output = args[0]
-			}
 			err = notebook.Write(output, nb)
 			if err == nil && html != "" {
 				err = notebook.WriteHTML(html, nb)
@@ -156,6 +159,18 @@ func some(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// sameFile says whether two paths mean one file, also one that is not there yet.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(infoA, infoB)
+	}
+	absA, errA := filepath.Abs(a)
+	absB, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && absA == absB
 }
 
 func deviceEnv(device string) []string {
@@ -440,7 +455,12 @@ func compileCommand() *cobra.Command {
 }
 
 func benchCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "bench", Short: "Measure memwall, side by side with a peer"}
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure memwall, side by side with a peer",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(benchCellsCommand())
 	return cmd
 }

@@ -16,6 +16,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+var notebooksFirst = filepath.Join("notebooks", "01-the-memory-wall.ipynb")
+
 // call runs a command line in this process and returns what it prints and its error.
 func call(t *testing.T, input string, args ...string) (string, error) {
 	t.Helper()
@@ -45,6 +47,8 @@ func TestBadCommandLines(t *testing.T) {
 		{[]string{"install", "--user", "--sys-prefix"}, "install: --user excludes --sys-prefix and --prefix: give one"},
 		{[]string{"kernel"}, `required flag(s) "file" not set`},
 		{[]string{"frob"}, `unknown command "frob" for "memwall"`},
+		{[]string{"bench", "nope"}, `unknown command "nope" for "memwall bench"`},
+		{[]string{"run", notebooksFirst, "--html", notebooksFirst}, "run: --html " + notebooksFirst + " would replace the notebook: give the page a name of its own"},
 		{[]string{"lab", "extra"}, `unknown command "extra" for "memwall lab"`},
 	} {
 		if _, err := call(t, "", c.args...); err == nil || err.Error() != c.want {

@@ -185,6 +185,7 @@ func TestParseErrors(t *testing.T) {
 		{`{"nbformat": 3, "worksheets": []}`, "nb.ipynb is a notebook of format 3, only 4 is supported\nopen it in Jupyter and save it again"},
 		{`{"nbformat": 4, "nbformat_minor": -1}`, `nb.ipynb is not a notebook: "nbformat_minor" is -1`},
 		{`{"nbformat": 4}`, `nb.ipynb is not a notebook: it has no "cells"`},
+		{`{"nbformat": 4, "cells": null}`, `nb.ipynb is not a notebook: "cells" is null, not a list`},
 		{`{"nbformat": 4, "cells": {}}`, `nb.ipynb is not a notebook: "cells" is an object, not a list`},
 		{`{"nbformat": 4, "cells": [7]}`, "nb.ipynb is not a notebook: cell 1: is a number, not an object"},
 		{`{"nbformat": 4, "cells": [null]}`, "nb.ipynb is not a notebook: cell 1: is null, not an object"},
@@ -282,4 +283,23 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("cannot be rendered: %v", err)
 		}
 	})
+}
+
+// TestWriteThroughDevice: a target that is no regular file is written to and not replaced.
+func TestWriteThroughDevice(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Log("not run on Windows: it has no device files")
+		return
+	}
+	nb, err := Parse([]byte(`{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(os.DevNull, nb); err != nil {
+		t.Error(err)
+	}
+	info, err := os.Stat(os.DevNull)
+	if err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s is %v now (%v)", os.DevNull, info.Mode(), err)
+	}
 }

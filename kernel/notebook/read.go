@@ -60,7 +60,7 @@ func Parse(data []byte) (*Notebook, error) {
 		return nil, errors.New(`is not a notebook: it has no "cells"`)
 	}
 	var cells []json.RawMessage
-	if err := json.Unmarshal(raw, &cells); err != nil {
+	if err := json.Unmarshal(raw, &cells); err != nil || cells == nil {
 		return nil, fmt.Errorf(`is not a notebook: "cells" is %s, not a list`, kindOf(raw))
 	}
 	for i, r := range cells {

@@ -3,6 +3,7 @@ package notebook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +29,8 @@ func WriteHTML(path string, nb *Notebook) error {
 	return writeFile(path, page)
 }
 
-// writeFile writes a file beside the old one and renames it over it; links are followed, permissions kept.
+// writeFile writes a file beside the old one and renames it over it; links are followed, permissions kept. What is no regular
+// file (a device, a pipe) is written to and stays what it is.
 func writeFile(path string, data []byte) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -37,6 +39,9 @@ func writeFile(path string, data []byte) (err error) {
 	if info, err := os.Stat(path); err == nil {
 		if info.IsDir() {
 			return fmt.Errorf("write %s: it is a folder", path)
+		}
+		if !info.Mode().IsRegular() {
+			return writeThrough(path, data)
 		}
 		mode = info.Mode().Perm()
 	}
@@ -64,6 +69,18 @@ func writeFile(path string, data []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+func writeThrough(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }
 
 // Marshal is the notebook as a file holds it.
