@@ -14,18 +14,51 @@ const (
 )
 
 // A limit is in bytes; zero where nothing is known.
-type limit struct{ total, stop, kill uint64 }
+type limit struct {
+	total, stop, kill uint64
+	fixed             bool   // whatever the machine has
+	beside            uint64 // memory that other processes have taken from the worker's total
+}
 
+// memoryLimit is the limit of a worker that may count on total bytes, or where that is 0 on what is free now.
 func memoryLimit(total uint64) limit {
-	if total == 0 {
-		total = memoryTotal()
+	if total != 0 {
+		return limitOf(total, true)
 	}
-	return limit{total, uint64(stopShare * float64(total)), uint64(killShare * float64(total))}
+	return limitOf(memoryTotal(), false).now(0)
+}
+
+func limitOf(total uint64, fixed bool) limit {
+	return limit{total: total, stop: uint64(stopShare * float64(total)), kill: uint64(killShare * float64(total)), fixed: fixed}
+}
+
+// now is the limit of a worker that uses so much: what other processes have taken is not there for it.
+func (l limit) now(used uint64) limit {
+	if l.fixed {
+		return l
+	}
+	free, ok := memoryFree(l.total)
+	if !ok || free+used >= l.total {
+		return l
+	}
+	n := limitOf(free+used, false)
+	n.beside = l.total - n.total
+	return n
+}
+
+// of says what a limit is a share of.
+func (l limit) of() string {
+	if l.beside > l.total/8 {
+		return fmt.Sprintf("%s that other processes leave of %s", gigabytes(l.total), gigabytes(l.total+l.beside))
+	}
+	return gigabytes(l.total) + " that there are"
 }
 
 const (
 	watchRunning = 20 * time.Millisecond
 	watchIdle    = 250 * time.Millisecond
+	// lookFree is after how many looks at the worker the whole machine is looked at.
+	lookFree = 5
 	// stopWithin is how long a cell that was asked to stop may go on above killShare.
 	stopWithin = 100 * time.Millisecond
 )
@@ -34,6 +67,7 @@ func (p *process) watchMemory(l limit) {
 	if !seesMemory || l.total == 0 {
 		return
 	}
+	whole := limitOf(l.total+l.beside, l.fixed)
 	select {
 	case <-p.ready:
 	case <-p.exited:
@@ -63,19 +97,13 @@ func (p *process) watchMemory(l limit) {
 		if c != seen {
 			seen, base, asked = c, used, time.Time{}
 		}
-		text := ""
-		switch {
-		case used > l.stop && used > base+l.total/50 || used > l.kill:
-			text = fmt.Sprintf("the worker uses %s of memory, more than 80%% of the %s that there are", gigabytes(used), gigabytes(l.total))
-		case n%10 == 0 && p.s.options.MemoryTotal == 0: // other processes may have used up the cgroup
-			in := cgroupUsed()
-			if in > l.stop && used > l.total/4 && used > base+l.total/50 {
-				text = fmt.Sprintf("the worker uses %s of memory and the processes beside it %s, together more than 80%% of the %s that there are", gigabytes(used), gigabytes(in-min(in, used)), gigabytes(l.total))
-			}
+		if n%lookFree == 0 {
+			l = whole.now(used)
 		}
-		if text == "" {
+		if used <= l.stop || used <= base+l.total/50 && used <= whole.kill {
 			continue
 		}
+		text := fmt.Sprintf("the worker uses %s of memory, more than 80%% of the %s", gigabytes(used), l.of())
 		const mend = "drop large variables (x = nil), work on less data at once, or start again with %reset"
 		switch {
 		case used > l.kill && (c == nil || !asked.IsZero() && time.Since(asked) > stopWithin):

@@ -66,6 +66,33 @@ func cgroupUsed() uint64 {
 	return 0
 }
 
+// memoryFree is what the machine can still give without swapping, and no more than the cgroup that has the limit total has
+// left.
+func memoryFree(total uint64) (free uint64, ok bool) {
+	b, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	if free, ok = memAvailable(string(b)); !ok {
+		return 0, false
+	}
+	if in := cgroupUsed(); in > 0 {
+		free = min(free, total-min(in, total))
+	}
+	return free, true
+}
+
+// memAvailable reads the line of /proc/meminfo, in kB.
+func memAvailable(text string) (bytes uint64, ok bool) {
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == "MemAvailable:" {
+			n, err := strconv.ParseUint(f[1], 10, 50)
+			return n << 10, err == nil
+		}
+	}
+	return 0, false
+}
+
 // oomKills counts the processes of the cgroup that the system has killed for want of memory.
 func oomKills() int64 {
 	var n uint64

@@ -55,6 +55,42 @@ func TestMemoryFiles(t *testing.T) {
 	}
 }
 
+func TestMemoryLeft(t *testing.T) {
+	for text, want := range map[string]uint64{"MemTotal: 5 kB\nMemAvailable:   2048 kB\n": 2 << 20, "MemAvailable: 0 kB": 0} {
+		if n, ok := memAvailable(text); n != want || !ok {
+			t.Errorf("%q: %d %v", text, n, ok)
+		}
+	}
+	for _, text := range []string{"", "MemAvailable:", "MemAvailable: x kB", "MemAvailable: -1 kB", "MemAvailable: 99999999999999999999 kB", "MemFree: 1 kB"} {
+		if n, ok := memAvailable(text); ok {
+			t.Errorf("%q: %d", text, n)
+		}
+	}
+	total := memoryTotal()
+	if free, ok := memoryFree(total); !ok || free == 0 || free > total {
+		t.Errorf("%d of %d bytes are free", free, total)
+	}
+	l := limitOf(1<<60, false).now(1 << 30) // of a machine as large as none
+	if free, _ := memoryFree(total); l.total < 1<<30 || l.total > 1<<30+total || l.stop < l.total/10*8-10 || l.stop > l.total/10*8+10 || free == 0 {
+		t.Errorf("%+v", l)
+	}
+	if l := limitOf(1000, true).now(5); l.total != 1000 || l.stop != 800 || l.kill != 920 {
+		t.Errorf("%+v", l)
+	}
+	for _, c := range []struct {
+		l    limit
+		want string
+	}{
+		{limit{total: 16e9}, "16.0 GB that there are"},
+		{limit{total: 15.5e9, beside: 5e8}, "15.5 GB that there are"},
+		{limit{total: 4e9, beside: 12e9}, "4.0 GB that other processes leave of 16.0 GB"},
+	} {
+		if got := c.l.of(); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
 func TestGigabytes(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0 MB", 999e6: "999 MB", 1e9: "1.0 GB", 15.95e9: "15.9 GB", 128e9: "128 GB"} {
 		if got := gigabytes(n); got != want {
@@ -65,5 +101,6 @@ func TestGigabytes(t *testing.T) {
 
 func FuzzCgroups(f *testing.F) {
 	f.Add("0::/a/../../b\n")
-	f.Fuzz(func(t *testing.T, text string) { cgroupDirs(text) })
+	f.Add("MemAvailable: 7 kB\n")
+	f.Fuzz(func(t *testing.T, text string) { cgroupDirs(text); memAvailable(text) })
 }

@@ -61,8 +61,14 @@ func cutAt(x any, c *cutter) any {
 	v := reflect.ValueOf(x)
 	b, boxed := x.(Box)
 	if boxed {
-		if v = reflect.ValueOf(b.V); !c.pointers && printsByMethod(b) {
-			return x
+		v = reflect.ValueOf(b.V)
+	}
+	if !c.pointers {
+		switch x.(type) {
+		case fmt.Formatter, error, fmt.Stringer:
+			if !boxed || printsByMethod(b) {
+				return x
+			}
 		}
 	}
 	if v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem().Name() == "" {

@@ -94,7 +94,7 @@ func writable(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
 
-// copyHidden copies a value that is neither addressable nor exported, which only happens to compiled structs.
+// copyHidden copies a value that is neither addressable nor exported.
 func copyHidden(dst, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Bool:
@@ -109,7 +109,23 @@ func copyHidden(dst, v reflect.Value) {
 		dst.SetComplex(v.Complex())
 	case v.Kind() == reflect.String:
 		dst.SetString(v.String())
-	default:
-		refuse("the unexported field of type "+v.Type().String(), "compiled code hides its value", "print the value that holds it by itself")
+	case v.Kind() == reflect.Interface:
+		if e := v.Elem(); e.IsValid() {
+			dst.Set(readable(e))
+		}
+	case v.Kind() == reflect.Slice:
+		if !v.IsNil() {
+			dst.Set(reflect.SliceAt(v.Type().Elem(), v.UnsafePointer(), v.Len()).Convert(v.Type()))
+		}
+	case v.Kind() == reflect.Array:
+		for i := range v.Len() {
+			copyHidden(writable(dst.Index(i)), v.Index(i))
+		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			copyHidden(writable(dst.Field(i)), v.Field(i))
+		}
+	default: // a pointer, map, channel or function, which are one word
+		*(*unsafe.Pointer)(dst.Addr().UnsafePointer()) = v.UnsafePointer()
 	}
 }

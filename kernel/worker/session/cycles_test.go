@@ -28,6 +28,9 @@ func TestHiddenFields(t *testing.T) {
 		"fmt.Printf(\"%#v\\n\", r)", "main.RR{next:(*main.RR)(nil), m:map[string]interface {}{\"p\":main.P{X:1, y:2}}, s:[]interface {}{main.P{X:3, y:4}, 5, interface {}(nil)}, e:main.P{X:6, y:7}}\n",
 		"type Q struct{ m map[string]any }\nq := Q{map[string]any{\"a\": 1, \"t\": time.Second, \"f\": 2.5, \"b\": []byte(\"hi\"), \"p\": P{8, 9}}}\nfmt.Printf(\"%v %d\\n\", q, q)",
 		"{map[a:1 b:[104 105] f:2.5 p:{8 9} t:1000000000]} {map[%!d(string=a):1 %!d(string=b):[104 105] %!d(string=f):%!d(float64=2.5) %!d(string=p):{8 9} %!d(string=t):1000000000]}\n",
+		"type N struct {\n\tm map[string]any\n\ts []any\n}\nn := N{m: map[string]any{\"p\": P{1, 2}}, s: []any{P{2, 3}}}\nfmt.Println(n)\nfmt.Printf(\"%+v %v\\n\", &n, []N{n})", "{map[p:{1 2}] [{2 3}]}\n&{m:map[p:{X:1 y:2}] s:[{X:2 y:3}]} [{map[p:{1 2}] [{2 3}]}]\n",
+		"m := map[any]any{P{1, 2}: P{3, 4}}\nfmt.Println(struct{ h map[any]any }{m})", "{map[{1 2}:{3 4}]}\n",
+		"w := struct{ e error }{fmt.Errorf(\"x: %w\", io.EOF)}\nfmt.Printf(\"%+v\\n\", w.e)", "x: EOF\n",
 	}}.test(t)
 }
 
