@@ -31,8 +31,28 @@ func (c *compilation) check() {
 			}
 		},
 	}
+	for _, f := range c.files {
+		c.hideEarlierTypes(f)
+	}
 	files := append(append([]*ast.File{}, c.files...), nil)[:len(c.files)]
 	_ = types.NewChecker(&conf, c.s.files.fset, c.pkg, c.info).Files(files) // every error went to conf.Error
+}
+
+// hideEarlierTypes puts parentheses around the name of a type of an earlier cell that a type is declared as. The type checker
+// looks for cycles through plain names, and has no declarations of earlier cells.
+func (c *compilation) hideEarlierTypes(f *ast.File) {
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.TYPE {
+			continue
+		}
+		for _, s := range g.Specs {
+			ts := s.(*ast.TypeSpec)
+			if id, ok := ts.Type.(*ast.Ident); ok && !c.declared[id.Name] {
+				ts.Type = &ast.ParenExpr{Lparen: id.Pos(), X: id, Rparen: id.End()}
+			}
+		}
+	}
 }
 
 // judge looks at what the type checker said: it finds errors of the user's, declarations of earlier cells that do not compile

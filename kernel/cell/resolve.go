@@ -129,13 +129,39 @@ func (c *compilation) nameFields(file *ast.File) {
 		}
 		keyed := lit.Elts[:0:0]
 		for i, e := range lit.Elts {
-			if names[i] != "_" { // Go's compiler leaves blank fields zero
+			if names[i] != "_" || !isPlain(e) { // Go's compiler leaves blank fields zero
 				keyed = append(keyed, &ast.KeyValueExpr{Key: ident(names[i], e.Pos()), Colon: e.Pos(), Value: e})
 			}
 		}
 		lit.Elts = keyed
 		return true
 	})
+}
+
+// isPlain reports literals: leaving them out changes nothing.
+func isPlain(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.Ident:
+		return e.Name == "true" || e.Name == "false" || e.Name == "nil"
+	case *ast.ParenExpr:
+		return isPlain(e.X)
+	case *ast.UnaryExpr:
+		return e.Op != token.ARROW && isPlain(e.X)
+	case *ast.BinaryExpr:
+		return isPlain(e.X) && isPlain(e.Y)
+	case *ast.KeyValueExpr:
+		return isPlain(e.Value)
+	case *ast.CompositeLit:
+		for _, x := range e.Elts {
+			if !isPlain(x) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 func (c *compilation) literal(lit *ast.CompositeLit) literal {

@@ -91,6 +91,11 @@ func (w *writer) externalCall(f *ssa.Function, as []string) string {
 			return text
 		}
 	}
+	for i := range sig.Params().Len() {
+		if t := sig.Params().At(i).Type(); w.hidden(t) {
+			w.refuse(full, "it takes a value of the unexported type "+t.String(), "call another function")
+		}
+	}
 	if sig.Recv() == nil {
 		if !o.Exported() {
 			w.refuse("the function "+full, "it is not exported by its compiled package", "call an exported function")
@@ -98,6 +103,12 @@ func (w *writer) externalCall(f *ssa.Function, as []string) string {
 		return w.importName(o.Pkg()) + "." + o.Name() + "(" + joined(sig, w.crossBorder(o, sig, as)) + ")"
 	}
 	receiver := as[0]
+	if w.hidden(sig.Recv().Type()) {
+		if !o.Exported() {
+			w.refuse("the method "+full, "it is not exported by its compiled package", "call an exported method")
+		}
+		return w.dispatcher(o) + "(" + strings.Join(append([]string{receiver}, spread(sig, w.crossBorder(o, sig, as[1:]))...), ", ") + ")"
+	}
 	if strings.ContainsAny(receiver[:1], "&*(-0123456789") {
 		receiver = "(" + receiver + ")"
 	}

@@ -255,8 +255,8 @@ func testsBound(in *ssa.TypeAssert) bool {
 	if in.CommaOk || len(*in.Referrers()) > 0 || !types.Identical(in.AssertedType, in.X.Type()) {
 		return false
 	}
-	for _, r := range *in.X.Referrers() {
-		if m, ok := r.(*ssa.MakeClosure); ok && isWrapper(m.Fn.(*ssa.Function)) && len(m.Bindings) == 1 && m.Bindings[0] == in.X && m.Pos() == in.Pos() {
+	for _, other := range in.Block().Instrs {
+		if m, ok := other.(*ssa.MakeClosure); ok && isWrapper(m.Fn.(*ssa.Function)) && len(m.Bindings) == 1 && m.Pos() == in.Pos() {
 			return true
 		}
 	}

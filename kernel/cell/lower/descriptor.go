@@ -120,7 +120,7 @@ func (w *writer) registerMethods(t types.Type) {
 	for i := range ms.Len() {
 		sel := ms.At(i)
 		f := w.l.prog.MethodValue(sel)
-		if f == nil {
+		if f == nil || !w.canName(f.Signature) {
 			continue
 		}
 		m := sel.Obj().(*types.Func)
@@ -165,6 +165,24 @@ func (w *writer) registerMethods(t types.Type) {
 		w.add(f, "}")
 		w.setup = append(w.setup, fmt.Sprintf("rt.SetMethod(%d, %q, %s)", d.ID, m.Name(), n))
 	}
+}
+
+// canName reports whether text can name all types of a signature: of promoted methods some cannot be had.
+func (w *writer) canName(sig *types.Signature) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, refused := r.(*Refusal); !refused {
+				panic(r)
+			}
+			ok = false
+		}
+	}()
+	for _, t := range []*types.Tuple{sig.Params(), sig.Results()} {
+		for i := range t.Len() {
+			w.erased(t.At(i).Type())
+		}
+	}
+	return true
 }
 
 // implement adds what an interface's method does for a type; it replaces what an earlier unit said.

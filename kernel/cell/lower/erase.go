@@ -71,6 +71,9 @@ func (w *writer) erase(t types.Type) string {
 	case *types.Named:
 		return w.eraseNamed(t)
 	case *types.Pointer:
+		if w.hidden(t) {
+			return "interface{}"
+		}
 		return "*" + w.erased(t.Elem())
 	case *types.Slice:
 		return "[]" + w.erased(t.Elem())
@@ -132,13 +135,31 @@ func (w *writer) eraseNamed(t *types.Named) string {
 		w.refuse("the generic type "+t.String(), "the interpreter has no generic types of compiled packages", "use a type without type parameters")
 	}
 	if !o.Exported() {
-		w.refuse("a value of the unexported type "+t.String(), "a cell cannot name it", "use it in one expression, without a variable")
+		return "interface{}" // see hidden
 	}
+	w.checkSymbols(o.Pkg())
 	text := w.importName(o.Pkg()) + "." + o.Name()
 	if types.IsInterface(t) {
 		w.l.interfaces[text] = true
 	}
 	return text
+}
+
+// hidden reports an unexported type of a compiled package, or a pointer to one. Text cannot name it: its values, such as
+// binary.LittleEndian, are kept as interface{}, and their methods are called through the run time.
+func (w *writer) hidden(t types.Type) bool {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n := w.compiled(t)
+	return n != nil && n.Obj().Pkg() != nil && !n.Obj().Exported() && internalType(n) == ""
+}
+
+// checkSymbols refuses the types of packages that the interpreter has no symbols of.
+func (w *writer) checkSymbols(p *types.Package) {
+	if path := p.Path(); path == "syscall" || strings.HasPrefix(path, "internal/") || strings.Contains(path, "/internal/") {
+		w.refuse("a type of package "+path, "the kernel has no compiled form of the package", "use package os, os/exec or os/signal")
+	}
 }
 
 // nameLocal notes the type arguments of the function that a type is declared in.

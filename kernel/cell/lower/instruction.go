@@ -63,6 +63,11 @@ func (fn *function) instruction(in ssa.Instruction, next *ssa.BasicBlock) {
 	case *ssa.IndexAddr:
 		fn.indexAddr(in)
 	case *ssa.Field:
+		if fn.w.hidden(in.X.Type()) {
+			fn.checkHidden(in.X.Type(), in.Type())
+			fn.set(in, fn.value(in.X)) // its methods are those of the whole as well
+			return
+		}
 		e := fn.value(in.X) + "." + fn.w.fieldName(in.X.Type(), in.Field)
 		if fn.w.opaqueField(in.X.Type(), in.Field) {
 			fn.declareFromAny(in, e)
@@ -151,6 +156,13 @@ func (fn *function) fieldAddr(in *ssa.FieldAddr) {
 			"write the function with the pointer that holds the field, or keep the field's value in a variable")
 	}
 	fn.set(in, "&"+fn.placeOf(in))
+}
+
+// checkHidden refuses the fields of a value whose type a cell cannot name, but for what it embeds.
+func (fn *function) checkHidden(owner, field types.Type) {
+	if !fn.w.hidden(field) {
+		fn.w.refuse("a field of the unexported type "+owner.String(), "a cell cannot name it", "call its methods")
+	}
 }
 
 func (fn *function) indexAddr(in *ssa.IndexAddr) {
@@ -256,6 +268,9 @@ func (fn *function) load(in *ssa.UnOp) {
 	p := fn.place(in.X)
 	if isComposite(in.Type()) && fn.insideCompiled(in.X) {
 		fn.w.refuse("a copy of a part of "+fn.w.compiledOwner(in.X), "its type has no name that a cell could give it", "copy the part's fields one by one")
+	}
+	if fn.w.hidden(in.Type()) && !fn.w.hidden(in.X.Type()) {
+		p = "rt.Native(" + p + ")"
 	}
 	if fn.opaquePlace(in.X) {
 		if _, ok := in.Type().Underlying().(*types.Array); ok {
@@ -460,6 +475,10 @@ func (fn *function) changeType(in *ssa.ChangeType) {
 // makeInterface puts a value in an interface: in a box when a cell defines its type.
 func (fn *function) makeInterface(in *ssa.MakeInterface) {
 	t := in.X.Type()
+	if fn.w.hidden(t) {
+		fn.toInterface(in, fn.value(in.X), false, in.Type())
+		return
+	}
 	d := fn.w.descriptor(t)
 	box := "rt.Native("
 	if !fn.w.native(t) {

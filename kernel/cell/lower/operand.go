@@ -184,6 +184,10 @@ func (fn *function) base(x ssa.Value) string {
 func (fn *function) placeOf(a ssa.Value) string {
 	switch a := a.(type) {
 	case *ssa.FieldAddr:
+		if t := deref(a.X.Type()); fn.w.hidden(t) {
+			fn.checkHidden(t, deref(a.Type()))
+			return fn.base(a.X)
+		}
 		if fn.insideCompiled(a.X) {
 			return fn.base(a.X) + "." + deref(a.X.Type()).Underlying().(*types.Struct).Field(a.Field).Name()
 		}
