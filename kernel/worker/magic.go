@@ -76,6 +76,7 @@ func parse(code string) order {
 
 const help = `A cell is Go. Its last expression is shown; packages are imported when they are used (fmt, math, gpu, kernels, display, plot …).
 An unused error of a top-level call ends the cell. Variables, functions and types may be declared again.
+An interrupt ends the cell and keeps all variables; what its functions have deferred is still called, for 0.1 s at most.
 
 dev                           the device: $MEMWALL_DEVICE, else an NVIDIA GPU, else virtual:h200
 kernels.Run("gemv", y, w, x)  runs a CUDA kernel; its card appears under the cell

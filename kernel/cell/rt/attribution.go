@@ -26,6 +26,7 @@ type task struct {
 	once       sync.Once
 	goroutines atomic.Int64
 	raised     raised
+	postponed  postponed
 	place      atomic.Pointer[int] // where the cell's own statements are
 }
 

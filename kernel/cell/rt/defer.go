@@ -58,6 +58,9 @@ func (d *Defers) RunAll() {
 
 func (d *Defers) runAll() {
 	for len(d.stack) > 0 {
+		if current().postpone(d) {
+			return
+		}
 		f := d.stack[len(d.stack)-1]
 		d.stack = d.stack[:len(d.stack)-1]
 		d.call(f)
@@ -85,6 +88,79 @@ func (d *Defers) call(f deferred) {
 		}()
 	}
 	f.f()
+}
+
+// An interrupted cell's interpreted functions return at once, and so would the functions that they deferred, leaving locks
+// held and files open. So these are kept, in the order in which Go would call them, and called when the interpreter goes on.
+type postponed struct {
+	mu       sync.Mutex
+	calls    []func()
+	cleaning bool // they are being called: what they defer themselves is called as usual
+}
+
+// postpone keeps the deferred functions of a call that an interrupt of the cell has ended.
+func (t *task) postpone(d *Defers) bool {
+	select {
+	case <-t.done:
+	default:
+		return false
+	}
+	t.postponed.mu.Lock()
+	defer t.postponed.mu.Unlock()
+	if t.postponed.cleaning {
+		return false
+	}
+	later := &Defers{} // they find no panic to recover from
+	for i := len(d.stack) - 1; i >= 0; i-- {
+		f := d.stack[i]
+		t.postponed.calls = append(t.postponed.calls, func() { later.call(f) })
+	}
+	d.stack = nil
+	return true
+}
+
+// CallPostponed calls the deferred functions that the interrupt of cell n has kept back, until stop is closed.
+func CallPostponed(n int, stop <-chan struct{}) {
+	tasks.Range(func(_, v any) bool {
+		if t := v.(*task); t.cell == n {
+			t.callPostponed(stop)
+		}
+		return true
+	})
+}
+
+func (t *task) callPostponed(stop <-chan struct{}) {
+	p := &t.postponed
+	p.mu.Lock()
+	calls := p.calls
+	p.calls, p.cleaning = nil, true
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.cleaning = false
+		p.mu.Unlock()
+	}()
+	for _, f := range calls {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		f()
+	}
+}
+
+// HasPostponed says whether the interrupt of cell n has kept deferred functions back.
+func HasPostponed(n int) (has bool) {
+	tasks.Range(func(_, v any) bool {
+		if t := v.(*task); t.cell == n {
+			t.postponed.mu.Lock()
+			has = has || len(t.postponed.calls) > 0
+			t.postponed.mu.Unlock()
+		}
+		return !has
+	})
+	return has
 }
 
 // waiting is a call whose deferred function is being entered, and the number of interpreted frames to that function.

@@ -172,3 +172,32 @@ func TestPredeclared(t *testing.T) {
 		}
 	}
 }
+
+// TestDeferredCallsOfInterruptedCells: they are called, in Go's order, but not for long.
+func TestDeferredCallsOfInterruptedCells(t *testing.T) {
+	s := newSession(t)
+	if got := evaluate(t, s, 1, "var mu sync.Mutex\nvar log []string\nch := make(chan int)\nfunc note(x string) { log = append(log, x) }\nfunc spin() { defer note(\"spin\"); for { } }\nfunc wait() { defer note(\"wait\"); <-ch }"); got != "" {
+		t.Fatal(got)
+	}
+	for i, c := range []struct{ code, want string }{
+		{"func() { mu.Lock(); defer mu.Unlock(); for { } }()", "true []"},
+		{"func() { mu.Lock(); defer mu.Unlock(); <-ch }()", "true []"},
+		{"func() { mu.Lock(); defer mu.Unlock(); time.Sleep(time.Hour) }()", "true []"},
+		{"func() { defer note(\"a\"); defer func() { defer note(\"b\"); note(\"c\") }(); spin() }()", "true [spin c b a]"},
+		{"func() { defer note(\"a\"); defer note(\"b\"); wait() }()", "true [wait b a]"},
+		{"func() { defer note(\"a\"); defer func() { for { } }(); spin() }()", "true [spin]"},
+		{"func() { defer note(\"a\"); defer func() { <-ch }(); spin() }()", "true [spin a]"},
+		{"func() { defer func() { note(fmt.Sprint(recover())) }(); wait() }()", "true [wait <nil>]"},
+		{"func() { defer note(\"a\"); defer func() { panic(1) }(); spin() }()", "true [spin a]"},
+		{"go func() { mu.Lock(); defer mu.Unlock(); for { } }()\nfor { }", "true []"},
+	} {
+		took, o := interrupt(t, s, i+2, c.code, nil)
+		if o.Err == nil || o.Err.Name != "Interrupted" || took > time.Second {
+			t.Errorf("%s: %v %+v", c.code, took, o.Err)
+		}
+		time.Sleep(5 * time.Millisecond)
+		if got := evaluate(t, s, 100, "free := mu.TryLock()\nif free { mu.Unlock() }\nfmt.Println(free, log)\nlog = nil"); got != c.want+"\n" {
+			t.Errorf("%s: %s, want %s", c.code, got, c.want)
+		}
+	}
+}

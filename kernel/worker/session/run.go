@@ -215,8 +215,8 @@ func (s *Session) stop(number int) (old uint64) {
 	id := s.runNumber()
 	old = atomic.LoadUint64(id)
 	s.stopped = old
+	rt.Interrupt(number) // first: functions that return because the number has changed must find it done
 	atomic.StoreUint64(id, old+1)
-	rt.Interrupt(number)
 	return old
 }
 
@@ -224,6 +224,35 @@ func (s *Session) stop(number int) (old uint64) {
 func (s *Session) resume(number int, old uint64) {
 	for i := 0; i < 1000 && rt.Goroutines(number) > 0; i++ {
 		time.Sleep(10 * time.Microsecond)
+	}
+	atomic.StoreUint64(s.runNumber(), old)
+	s.callPostponed(number, old)
+}
+
+// postponedPatience is how long the deferred functions of an interrupted cell may take.
+const postponedPatience = 100 * time.Millisecond
+
+// callPostponed calls what the functions that an interrupt has ended have deferred. It cannot block: channels, locks and
+// sleeps are over for the cell.
+func (s *Session) callPostponed(number int, old uint64) {
+	if !rt.HasPostponed(number) {
+		return
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		rt.CallPostponed(number, stop)
+	}()
+	select {
+	case <-done:
+		return
+	case <-time.After(postponedPatience):
+	}
+	close(stop)
+	atomic.StoreUint64(s.runNumber(), old+1)
+	select {
+	case <-done:
+	case <-time.After(interruptPatience):
 	}
 	atomic.StoreUint64(s.runNumber(), old)
 }
