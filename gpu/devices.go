@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"memwall/gpu/perf"
 )
@@ -95,9 +96,64 @@ func (l DeviceList) sources() []string {
 
 const deviceCaption = "Roofs: DATASHEET, dense arithmetic. Ridge = roof ÷ DRAM bandwidth: FORMULA. * is the default."
 
-// String is the table as text, sources below it.
+// textColumns are the widths of the columns of the text, 77 in all.
+var textColumns = []int{-17, 5, 5, 6, 6, 7, 8, 8, 7, 8}
+
+// String is the table as text of 80 columns: what each device can do, then where its roofs come from.
 func (l DeviceList) String() string {
-	return textTable(l.rows()) + deviceCaption + "\nSources\n" + strings.Join(l.sources(), "\n") + "\n"
+	var b strings.Builder
+	line := func(cells ...string) {
+		var row strings.Builder
+		for i, c := range cells {
+			fmt.Fprintf(&row, "%*s", textColumns[i], c)
+		}
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+	}
+	line("", "", "", "memory", "L2", "DRAM", "FP32", "tensor", "ridges", "")
+	line("device", "CC", "SMs", "GB", "MiB", "TB/s", "TFLOP/s", "TFLOP/s", "FP32", "tensor")
+	b.WriteString(strings.Repeat("-", 77) + "\n")
+	for _, i := range l {
+		if i.Unavailable != "" {
+			b.WriteString(i.Name + ": " + i.Unavailable + "\n")
+			continue
+		}
+		name := i.Name
+		if i.Default {
+			name += " *"
+		}
+		number := func(v float64) string { return strings.TrimSuffix(perf.Significant(v), ".") }
+		line(name, i.ComputeCapability, fmt.Sprint(i.SMs), number(float64(i.MemoryBytes)/1e9), perf.Trimmed(float64(i.L2Bytes)/(1<<20)),
+			number(i.DRAMBytesPerSecond/1e12), number(i.FP32FLOPs/1e12), number(i.TensorFLOPs/1e12), number(i.RidgeFP32), number(i.RidgeTensor))
+	}
+	b.WriteString("\n* the default. DRAM, FP32 and tensor (f16, dense) are the roofs: DATASHEET.\n" +
+		"Ridge, in FLOP/B: roof ÷ DRAM, FORMULA. Below it DRAM is the limit, above it the\narithmetic.\n\nSources\n")
+	for _, i := range l {
+		if len(i.Sources) > 0 {
+			b.WriteString(wrapped(i.Name+", "+i.Model+": "+strings.Join(i.Sources, "; "), 80, "  "))
+		}
+	}
+	return b.String()
+}
+
+// wrapped breaks a text between words into lines of at most so many columns, later ones behind an indent.
+func wrapped(text string, columns int, indent string) string {
+	var b strings.Builder
+	used := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > columns:
+			b.WriteString("\n" + indent)
+			used = len(indent)
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String() + "\n"
 }
 
 // MIMEBundle shows the table.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"memwall/gpu/perf"
 )
@@ -71,9 +72,14 @@ func TestDevices(t *testing.T) {
 			t.Errorf("%s has no source or no roof", i.Name)
 		}
 	}
-	for _, want := range []string{"virtual:h200 *", "4.80 TB/s", "206 FLOP/B", "DATASHEET", "this build has no driver for NVIDIA GPUs"} {
+	for _, want := range []string{"\nvirtual:h200 *      9.0  132   141    50   4.80   67.0     989   14.0     206\n", "DATASHEET", "cuda: this build has no driver for NVIDIA GPUs\n"} {
 		if !strings.Contains(list.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, list)
+		}
+	}
+	for _, line := range strings.Split(list.String(), "\n") {
+		if utf8.RuneCountInString(line) > 80 {
+			t.Errorf("a line of %d columns: %s", utf8.RuneCountInString(line), line)
 		}
 	}
 	var back []DeviceInfo

@@ -290,6 +290,8 @@ func (c *launchCard) figures() []figure {
 // refetchText is DRAM traffic against the least traffic; less than that comes only of an L2 that was warm.
 func refetchText(l *perf.Launch) string {
 	switch r := l.Refetch(); {
+	case l.LeastDRAM():
+		return " at least: reuse in L2 is not sampled"
 	case r == 0 && !l.FromL2():
 		return ""
 	case r < 0.995 && !l.Cold:
@@ -332,7 +334,7 @@ func (c *launchCard) floorText() string {
 // floor is the best time of the limiting resource, where that is bytes or FLOPs.
 func (c *launchCard) floor() float64 {
 	switch top := c.l.Limit(); top.Resource {
-	case perf.ResourceLaunch, perf.ResourceLatency:
+	case perf.ResourceLaunch, perf.ResourceLatency, perf.ResourceGrid:
 		return 0
 	default:
 		return top.Seconds
@@ -370,6 +372,8 @@ func (c *launchCard) text() string {
 			figures = append(figures, f.value+" ("+f.label+")")
 		case strings.HasPrefix(f.label, "occupancy"):
 			figures = append(figures, "occupancy "+f.value+limiterText(l.Occupancy.Limiter))
+		case strings.HasPrefix(f.label, "DRAM at least"):
+			figures = append(figures, f.value+" "+f.label)
 		case f.label == "L2":
 			figures = append(figures, f.value+" from L2")
 		case strings.HasPrefix(f.label, "DRAM, the rest"):

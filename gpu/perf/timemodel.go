@@ -38,6 +38,7 @@ const (
 	ResourceSFU     = "special function"
 	ResourceTensor  = "tensor"
 	ResourceLatency = "latency"
+	ResourceGrid    = "grid" // too few CTAs: some SMs have all the work of one resource
 	ResourceLaunch  = "launch"
 )
 
@@ -83,6 +84,34 @@ type modeller struct {
 	s  scaling
 	m  model
 	t  float64 // slowest prediction
+	// busiest is the largest bound of the SM that has most CTAs, and whose it is.
+	busiest Bound
+}
+
+// onOneSM notes the best time of the busiest SM.
+func (b *modeller) onOneSM(resource string, seconds float64) {
+	if seconds > b.busiest.Seconds {
+		b.busiest = Bound{Resource: resource, Seconds: seconds}
+	}
+}
+
+// smallGridBound is the bound of a grid too small for the GPU: where a resource of the SMs that have work takes longer than
+// every bound of the whole GPU, and it is another one, spreading the work would help, and the verdict says so.
+func (b *modeller) smallGridBound() {
+	if len(b.m.bounds) == 0 || b.sp.ctas > smallGrid*float64(b.p.SMs) {
+		return
+	}
+	largest := b.m.bounds[0]
+	for _, x := range b.m.bounds {
+		if x.Seconds > largest.Seconds {
+			largest = x
+		}
+	}
+	if b.busiest.Resource == largest.Resource || !(b.busiest.Seconds*(1-balancedWithin) > largest.Seconds) {
+		return
+	}
+	b.m.bounds = append(b.m.bounds, Bound{ResourceGrid, b.busiest.Seconds,
+		fmt.Sprintf("%s of %s CTAs on %d SMs", b.busiest.Resource, FormatCount(b.sp.ctas), b.p.SMs)})
 }
 
 // add notes a resource: its best time, and the time that the prediction takes.
@@ -100,6 +129,7 @@ func (b *modeller) add(resource string, best, predicted float64, source string) 
 func (b *modeller) addCycles(resource string, cycles float64, source string) {
 	even := cycles / float64(b.p.SMs)
 	b.add(resource, even/b.p.BoostHz, even*b.sp.imbalance/b.p.ModelHz, source)
+	b.onOneSM(resource, even*b.sp.imbalance/b.p.BoostHz)
 }
 
 // model computes the bounds of a launch: of its counts, or without counts those of the kernel's formulas and the launch.
@@ -111,6 +141,7 @@ func (l *Launch) model(p *Profile, s scaling) model {
 	}
 	b.pipeBounds()
 	b.add(ResourceLaunch, p.LaunchSeconds, 0, "a launch, fitted")
+	b.smallGridBound()
 	sort.SliceStable(b.m.bounds, func(i, j int) bool { return b.m.bounds[i].Seconds > b.m.bounds[j].Seconds })
 	b.m.winner = l.winners(b.m.bounds)
 	if l.Occupancy.CTAsPerSM > 0 || !l.Occupancy.Known() {
@@ -130,6 +161,7 @@ func (b *modeller) trafficBounds() {
 		port := l2PortBytes * float64(p.SMs) * p.BoostHz
 		b.add(ResourceL2, l.L2Bytes.Value/port, max(busiest, l.L2Bytes.Value/p.L2BytesPerSecond),
 			Format(l.L2Bytes.Value, "B")+" at "+Format(port, "B/s")+", the ports of all SMs")
+		b.onOneSM(ResourceL2, l.L2Bytes.Value/port*b.sp.imbalance)
 	}
 }
 
@@ -169,6 +201,7 @@ func (b *modeller) pipeBounds() {
 			clock = 1
 		}
 		b.add(t.String(), f.Value/roof, f.Value/roof*clock*b.sp.imbalance, source)
+		b.onOneSM(t.String(), f.Value/roof*b.sp.imbalance)
 	}
 }
 

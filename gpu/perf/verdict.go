@@ -52,6 +52,7 @@ var boundWords = map[string]struct {
 	ResourceTensor:  {computeBound, "the tensor cores allow", ToneFLOPs},
 	ResourceSFU:     {computeBound, "the special function units allow", ToneFLOPs},
 	ResourceLatency: {"Latency-bound", "", ToneWaiting},
+	ResourceGrid:    {"Latency-bound", "", ToneWaiting},
 	ResourceLaunch:  {"Launch-bound", "", ToneWaiting},
 }
 
@@ -84,6 +85,8 @@ func (l *Launch) Verdict() Verdict {
 		if l.Duration.Low > 0 {
 			v.Share = top.Seconds / l.Duration.Low
 		}
+	case ResourceGrid:
+		v.Headline = fmt.Sprintf("%s: %s of %d SMs have work, for %s at best", words.kind, FormatCount(float64(l.Shape.CTAs())), l.Profile.SMs, Format(top.Seconds, "s"))
 	case ResourceLatency:
 		v.Headline = words.kind + ": one CTA at a time takes " + Format(top.Seconds, "s")
 	default:
@@ -132,6 +135,13 @@ const fromL2Below = 0.5
 func (l *Launch) FromL2() bool {
 	r := l.Refetch()
 	return !l.Cold && l.DRAMBytes.Known() && l.IdealBytes.Known() && l.IdealBytes.Value > 0 && r < fromL2Below
+}
+
+// LeastDRAM tells whether the DRAM bytes are the least that they can be: a sample has too few CTAs side by side to show how
+// often data that many of them share leaves an L2 that is smaller than the working set.
+func (l *Launch) LeastDRAM() bool {
+	return l.Sampled > 1 && l.Profile != nil && l.DRAMBytes.Known() && l.IdealBytes.Tag == Formula &&
+		l.IdealBytes.Value > float64(l.Profile.L2Bytes) && l.L2Bytes.Value > 1.25*l.DRAMBytes.Value
 }
 
 // ExcessShare is the share of global sectors beyond the ideal, 0 to 1. With counts by line, lines that need fewer than

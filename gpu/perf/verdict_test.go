@@ -252,3 +252,51 @@ func TestSweep(t *testing.T) {
 		t.Error("best of failures")
 	}
 }
+
+// TestSmallGrid: where too few CTAs make the SMs that have work the limit, the verdict says so; where the resource that limits
+// the whole GPU also limits them, it stays.
+func TestSmallGrid(t *testing.T) {
+	p, err := ProfileByName("h200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const w = 2 * 4096 * 4096
+	launch := func(ctas uint32, flops, l2 uint64) *Launch {
+		o := Observation{Kernel: "gemm/4_cp_async", Device: "virtual:h200", Virtual: true, Cold: true, Counted: true, Sampled: 1, Executed: uint64(ctas),
+			Shape: Shape{Grid: [3]uint32{ctas, 1, 1}, CTA: [3]uint32{128, 1, 1}}, Registers: 128, MinimumBytes: w, FormulaFLOPs: float64(flops)}
+		o.Counts.FLOPs[FLOPTensor] = flops
+		o.Counts.Cache = CacheCounts{L2Lookups: l2 / 32, DRAMReadSectors: w / 32, DistinctRead: w / 32}
+		return Evaluate(o, p)
+	}
+	for _, c := range []struct {
+		l    *Launch
+		want string
+	}{
+		{launch(64, 2.1e9, 68e6), "Latency-bound: 64 of 132 SMs have work, for 8.38 µs at best"},
+		{launch(128, 2.1e9, 68e6), "Memory-bound: DRAM allows 6.99 µs at best"},
+		{launch(64, 17.2e9, 200e6), "Compute-bound: the tensor cores allow 28.8 µs at best"},
+	} {
+		if got := c.l.Verdict().Headline; got != c.want {
+			t.Errorf("%d CTAs: %q, want %q; bounds %+v", c.l.Shape.Grid[0], got, c.want, c.l.Bounds)
+		}
+	}
+	if a := launch(64, 2.1e9, 68e6).TopAdvice().Text; a != "Grid too small: 64 CTAs leave 68 of 132 SMs idle. Split the work into more CTAs" {
+		t.Errorf("advice %q", a)
+	}
+}
+
+// TestSampledReuse: a sample of a working set beyond L2 says that its DRAM bytes are the least.
+func TestSampledReuse(t *testing.T) {
+	o := Observation{Kernel: "gemm/3_mma", Device: "virtual:t4", Virtual: true, Cold: true, Counted: true, Sampled: 16, Executed: 32,
+		Shape: Shape{Grid: [3]uint32{8, 64, 1}, CTA: [3]uint32{128, 1, 1}}, Registers: 128, MinimumBytes: 41.9e6}
+	o.Counts.Cache = CacheCounts{L2Lookups: 23e6 / 32, DRAMReadSectors: 17e6 / 32, DistinctRead: 17e6 / 32}
+	for name, want := range map[string]bool{"t4": true, "h200": false} {
+		p, err := ProfileByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Evaluate(o, p).LeastDRAM(); got != want {
+			t.Errorf("%s: LeastDRAM %v, want %v", name, got, want)
+		}
+	}
+}
