@@ -61,14 +61,21 @@ func Lab(ctx context.Context, o LabOptions) error {
 	if _, err := writeSpec(filepath.Join(o.State, "data"), binary); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(o.State, "config", "labconfig", "page_config.json"), []byte(pageConfig), 0o644); err != nil {
-		return fmt.Errorf("JupyterLab: %w", err)
+	for name, text := range map[string]string{"labconfig/page_config.json": pageConfig, "jupyter_server_config.d/memwall.json": serverConfig} {
+		if err := writeFile(filepath.Join(o.State, "config", filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("JupyterLab: %w", err)
+		}
 	}
 	return serveLab(ctx, o, python)
 }
 
 // pageConfig keeps JupyterLab from asking whether it may fetch news: the lab works without a network.
 const pageConfig = `{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}
+`
+
+// serverConfig leaves out what the lab has no use for and what makes its start slower: language servers for other languages,
+// and the bridge to the classic notebook.
+const serverConfig = `{"ServerApp": {"jpserver_extensions": {"jupyter_lsp": false, "notebook_shim": false}}}
 `
 
 func serveLab(ctx context.Context, o LabOptions, python string) error {
