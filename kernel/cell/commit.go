@@ -40,7 +40,7 @@ func (p *Program) Commit() {
 		}
 	}
 	for _, d := range c.predeclared {
-		s.setVariable(d.Name, &entity{obj: c.pkg.Scope().Lookup(d.Name), cell: p.Cell})
+		s.setVariable(d.Name, &entity{obj: c.pkg.Scope().Lookup(d.Name), cell: p.Cell, predeclared: true})
 	}
 	for n, v := range c.bodyVars {
 		e := &entity{obj: c.info.Defs[v.id], cell: p.Cell}

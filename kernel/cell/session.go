@@ -53,7 +53,8 @@ type entity struct {
 	stale string
 	text  string // of its type, made when it is asked for
 
-	addressed bool // a variable that something may point to
+	predeclared bool // the worker has it before any cell
+	addressed   bool // a variable that something may point to
 }
 
 // Session is what the cells of a notebook have declared. Its methods may be called by several goroutines.
@@ -135,7 +136,11 @@ func (s *Session) Names() []Name {
 		if e.text == "" {
 			e.text = typeText(e.obj.Type())
 		}
-		ns = append(ns, Name{n, kindOf(e.obj), e.text, e.cell})
+		from := e.cell
+		if e.predeclared {
+			from = 0
+		}
+		ns = append(ns, Name{n, kindOf(e.obj), e.text, from})
 	}
 	sort.Slice(ns, func(i, j int) bool { return ns[i].Name < ns[j].Name })
 	return ns

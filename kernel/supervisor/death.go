@@ -1,11 +1,13 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"memwall/kernel"
 	"memwall/kernel/pipe"
@@ -68,7 +70,7 @@ func (p *process) postMortem() *death {
 		d.summary = p.exitText()
 	}
 	if trace != "" {
-		d.trace = shorten(trace, p.pid())
+		d.trace = shorten(trace, p.s.options.OutputDir)
 	}
 	return d
 }
@@ -97,17 +99,40 @@ func (p *process) pid() int {
 }
 
 // shorten keeps the head of a trace and puts the whole into a file.
-func shorten(trace string, pid int) string {
+func shorten(trace, dir string) string {
 	lines := strings.Split(strings.TrimRight(trace, "\n"), "\n")
 	if len(lines) <= shownTrace {
 		return strings.Join(lines, "\n")
 	}
 	head := strings.Join(lines[:shownTrace], "\n")
-	name := filepath.Join(os.TempDir(), fmt.Sprintf("memwall-trace-%d.txt", pid))
-	if err := os.WriteFile(name, []byte(trace), 0o600); err != nil {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	forget(dir)
+	file, err := os.CreateTemp(dir, tracePrefix+time.Now().Format("20060102-150405")+"-*.txt")
+	if err == nil {
+		_, err = file.WriteString(trace)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
 		return fmt.Sprintf("%s\n… %d more lines", head, len(lines)-shownTrace)
 	}
-	return fmt.Sprintf("%s\n… %d more lines in %s", head, len(lines)-shownTrace, name)
+	return fmt.Sprintf("%s\n… %d more lines in %s", head, len(lines)-shownTrace, file.Name())
+}
+
+const (
+	tracePrefix = "memwall-trace-"
+	keptTraces  = 9 // older ones are removed when another is written
+)
+
+// forget removes the oldest traces.
+func forget(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, tracePrefix+"*.txt"))
+	slices.Sort(names)
+	for len(names) > keptTraces {
+		os.Remove(names[0])
+		names = names[1:]
+	}
 }
 
 // shownNames is how many names of a kind are listed.

@@ -31,6 +31,8 @@ type Options struct {
 	MemoryTotal uint64
 	// AnswerWithin is how long a worker may take to stop a cell before it is killed; 0: 2 s.
 	AnswerWithin time.Duration
+	// OutputDir is where the traces of workers that have died are kept; empty: the system's temporary directory.
+	OutputDir string
 	// Log gets what is wrong but no cell's business; nil: nowhere.
 	Log io.Writer
 }
@@ -358,8 +360,8 @@ func (s *Supervisor) died(p *process) {
 	if s.running == nil || s.running.process != p {
 		d := p.why()
 		s.notice = "[" + d.summary + "; " + d.lost + "]\n"
-		if s.last != nil && s.last.process == p {
-			go s.last.stream("stderr", d.text()+"\n")
+		if s.last != nil && s.last.process == p { // not s.last.stream: it is no goroutine of the cell that prints
+			go s.last.out.Stream("stderr", d.text()+"\n")
 		}
 	}
 }

@@ -257,7 +257,7 @@ func TestDeathBetweenCells(t *testing.T) {
 	r.cellTo(rec, "name x")
 	syscall.Kill(r.current().pid(), syscall.SIGKILL)
 	const what = "the worker process was killed (SIGKILL), by hand or by the system because memory ran out"
-	waitFor(t, "stderr: [cell 1 has ended; its goroutines print:]\nWorkerDied: "+what+"\nlost: variable x; run cell 1 again\nthe next cell runs in a fresh worker\n", rec.text)
+	waitFor(t, "stderr: WorkerDied: "+what+"\nlost: variable x; run cell 1 again\nthe next cell runs in a fresh worker\n", rec.text)
 	r.want("out a", "stderr: ["+what+"; lost: variable x; run cell 1 again]\n|stdout: a", "")
 	r.want("out b", "stdout: b", "")
 }

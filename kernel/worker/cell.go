@@ -41,7 +41,25 @@ func (w *worker) run(c *cell) {
 	w.tellNames()
 	w.running.CompareAndSwap(c, nil)
 	c.end(nil)
-	w.port.SendInOrder(func(mark uint64) pipe.Message { done.Mark = mark; return done })
+	if done.Error != nil {
+		clip(done.Error)
+	}
+	if err := w.port.SendInOrder(func(mark uint64) pipe.Message { done.Mark = mark; return done }); err != nil {
+		less := &pipe.Done{Cell: c.id, Kill: done.Kill, Error: plainError("ReplyTooLarge", "what the cell answers cannot be sent: "+err.Error())}
+		w.port.SendInOrder(func(mark uint64) pipe.Message { less.Mark = mark; return less })
+	}
+}
+
+// mostError is how many characters of an error's text are sent, and of each part of its traceback.
+const mostError = 20000
+
+// clip cuts an error's texts: a panic may carry megabytes.
+func clip(e *pipe.Error) {
+	e.Name, e.Value = cutTo(mostError, e.Name), cutTo(mostError, e.Value)
+	e.Traceback = slices.Clone(e.Traceback)
+	for i, t := range e.Traceback {
+		e.Traceback[i] = cutTo(mostError, t)
+	}
 }
 
 // fault is an error that is memwall's own; its stack is for those who mend it, so it goes to a file.

@@ -78,9 +78,13 @@ const help = `A cell is Go. Its last expression is shown; packages are imported 
 An unused error of a top-level call ends the cell. Variables, functions and types may be declared again.
 An interrupt ends the cell and keeps all variables; what its functions have deferred is still called, for 0.1 s at most.
 
-dev                           the device: $MEMWALL_DEVICE, else an NVIDIA GPU, else virtual:h200
+dev                           the device: $MEMWALL_DEVICE, else virtual:h200, an H200 in Go
 kernels.Run("gemv", y, w, x)  runs a CUDA kernel; its card appears under the cell
 gpu.Measure(func() { … })     times and counts; gpu.Sweep, gpu.Compare, gpu.Last()
+your own CUDA:                src := "extern \"C\" __global__ void saxpy(float a, const float* x, float* y, int n) { … }"
+                              mod := dev.CompileCUDA(src)
+                              f := mod.Function("saxpy")
+                              f.Launch(gpu.Threads(n, 256), float32(2), x, y, int32(n))
 display.Table(rows)           also HTML, Markdown, Math, SVG, PNG, Image, Progress, Show, Clear
 
 %%time                        first line: how long the cell took

@@ -63,3 +63,21 @@ func TestOddErrors(t *testing.T) {
 	r.want("fail(C{})", "", "cell 3, 1:1: circle\n    fail(C{})\n    ^")
 	r.want("panic(E{})", "", "cell 4, 1:1: panic: odd\n    panic(E{})\n    ^")
 }
+
+// A panic tells which statement of the top level led to it, an overlong one is cut, and a matrix is shown as one.
+func TestWhatCellsShow(t *testing.T) {
+	r := newRig(t)
+	r.want("func inner(a []int, i int) int { return a[i] }\nfunc outer(i int) int { return inner([]int{1}, i) + 1 }", "", "")
+	r.want("x := 1\nx += outer(5)", "", "cell 1, 1:42: panic: runtime error: index out of range [5] with length 1\n    func inner(a []int, i int) int { return a[i] }\n                                             ^\ncell 2, 2:6: called here\n    x += outer(5)\n         ^")
+	_, err := r.run("panic(strings.Repeat(\"é\", 50e6))")
+	if want := strings.Repeat("é", 20000) + "… 49,980,000 characters more, 50,000,000 in all"; err == nil || err.Value != want {
+		t.Errorf("an overlong panic: %.200v", err)
+	}
+	r.want("m := mat.NewDense(2, 2, []float64{1, 2, 3, 4})\nm", "value: ⎡1  2⎤\n⎣3  4⎦", "")
+	r.want("var e mat.Dense\ne", "value: 0 × 0 matrix", "")
+	r.want("mat.NewVecDense(2, []float64{1.0 / 3, -2})", "value: ⎡0.33333⎤\n⎣     -2⎦", "")
+	_, err = r.run("fmt.Println(dev.Name())\nos.Getpid()\np := os.FindProcess(os.Getpid())\np.Kill()\nselect {}")
+	if want := "lost: variables e, m, x; functions inner, outer; run cells 1, 2, 4, 5 again"; err == nil || len(err.Traceback) < 2 || err.Traceback[1] != want {
+		t.Errorf("%+v", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
 
 	"memwall/kernel/cell/rt"
@@ -75,8 +76,29 @@ func ownBundle(v any) map[string]any {
 			return map[string]any{"text/plain": "image: " + err.Error()}
 		}
 		return b
+	case mat.Matrix:
+		return map[string]any{"text/plain": matrix(x)}
+	case mat.Dense:
+		return map[string]any{"text/plain": matrix(&x)}
+	case mat.VecDense:
+		return map[string]any{"text/plain": matrix(&x)}
+	case mat.SymDense:
+		return map[string]any{"text/plain": matrix(&x)}
 	}
 	return nil
+}
+
+// matrix prints a matrix of gonum: large ones by their size and corners.
+func matrix(m mat.Matrix) string {
+	rows, columns := m.Dims()
+	if rows == 0 || columns == 0 {
+		return fmt.Sprintf("%d × %d matrix", rows, columns)
+	}
+	var o []mat.FormatOption
+	if rows > 20 || columns > 12 {
+		o = append(o, mat.Excerpt(5))
+	}
+	return fmt.Sprintf("%.5v", mat.Formatted(m, o...))
 }
 
 // text prints a value as fmt's %+v does, long ones cut with a count; a function or channel by its type.
@@ -233,20 +255,22 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 }
 
 // cutText cuts a text of more than maxText characters and says how many there were.
-func cutText(s string) string {
-	if len(s) <= maxText {
+func cutText(s string) string { return cutTo(maxText, s) }
+
+func cutTo(most int, s string) string {
+	if len(s) <= most {
 		return s
 	}
 	n := utf8.RuneCountInString(s)
-	if n <= maxText {
+	if n <= most {
 		return s
 	}
 	at := 0
-	for range maxText {
+	for range most {
 		_, size := utf8.DecodeRuneInString(s[at:])
 		at += size
 	}
-	return s[:at] + fmt.Sprintf("… %s characters more, %s in all", thousands(n-maxText), thousands(n))
+	return s[:at] + fmt.Sprintf("… %s characters more, %s in all", thousands(n-most), thousands(n))
 }
 
 // thousands writes 1234567 as 1,234,567.

@@ -172,7 +172,7 @@ func TestPanics(t *testing.T) {
 			"y", "[int: 1]",
 			"z", "<CompileError cell 4, 1:1: z has no value: cell 2 failed before it gave it one\n    z\n    ^>",
 			"func f() int {\n\tvar m map[string]int\n\tm[\"a\"] = 1\n\treturn 0\n}", "",
-			"f()", "<Panic cell 5, 3:3: panic: assignment to entry in nil map\n    \tm[\"a\"] = 1\n    \t ^>",
+			"f()", "<Panic cell 5, 3:3: panic: assignment to entry in nil map\n    \tm[\"a\"] = 1\n    \t ^\ncell 6, 1:1: called here\n    f()\n    ^>",
 			"panic(fmt.Sprint(\"a\", 1))", "<Panic cell 7, 1:1: panic: a1\n    panic(fmt.Sprint(\"a\", 1))\n    ^>",
 			"x := 1\nos.Exit(3)", "<Exit Exit: os.Exit(3)>",
 			"x", "[int: 1]",

@@ -36,10 +36,14 @@ type result struct {
 	value    any
 }
 
+// settlePatience is how long a cell waits for an interrupted one before it that is still in compiled code, reading from the
+// network say.
+const settlePatience = 200 * time.Millisecond
+
 // Run runs a cell. When ctx is cancelled it returns within about ten milliseconds with an error named "Interrupted" and keeps
 // the session's variables.
 func (s *Session) Run(ctx context.Context, number int, code string) (out Outcome) {
-	s.settle(time.Second)
+	s.settle(settlePatience)
 	cells := s.cells.Load()
 	p, err := cells.Compile(number, code)
 	if err != nil {
@@ -317,10 +321,16 @@ func (s *Session) panicked(p *cell.Program, value any) *Error {
 		return &Error{Name: "Goexit", Value: text, Traceback: []string{placed(s.cells.Load().Place(s.place(p)), text)}}
 	}
 	f := rt.Explain(value)
+	call := s.place(p) // of the top level, that led there
 	if f.Pos == 0 {
-		f.Pos = int(s.place(p)) // compiled code panicked: the call of the top level that led there
+		f.Pos = int(call) // compiled code panicked
 	}
-	return s.described("panic: ", value, f)
+	e := s.described("panic: ", value, f)
+	at, from := s.cells.Load().Place(token.Pos(f.Pos)), s.cells.Load().Place(call)
+	if e.Name == "Panic" && from.Line != 0 && (at.Cell != from.Cell || at.Line != from.Line) {
+		e.Traceback = append(e.Traceback, placed(from, "called here"))
+	}
+	return e
 }
 
 // GoroutinePanic describes a panic that has ended a goroutine of a cell.
