@@ -96,14 +96,16 @@ type Compiled struct {
 
 // CompiledFunction is what the assembler decided for one function, and the occupancy that follows.
 type CompiledFunction struct {
-	Name        string  `json:"name"`
-	Registers   int     `json:"registers"`
-	SpillBytes  int     `json:"spill_bytes"`
-	StackBytes  int     `json:"stack_bytes"`
-	SharedBytes int     `json:"shared_bytes"`
-	Threads     int     `json:"threads"`   // of the CTA that Occupancy is for
-	Occupancy   float64 `json:"occupancy"` // percent, FORMULA
-	Limiter     string  `json:"limiter"`
+	Name        string   `json:"name"`
+	Registers   int      `json:"registers"`
+	SpillBytes  int      `json:"spill_bytes"`
+	StackBytes  int      `json:"stack_bytes"`
+	SharedBytes int      `json:"shared_bytes"`
+	Threads     int      `json:"threads"` // of the CTA that Occupancy is for
+	Occupancy   float64  `json:"occupancy_percent"`
+	Limiter     string   `json:"limiter"`
+	Tag         perf.Tag `json:"tag"`    // of the occupancy
+	Source      string   `json:"source"` // of registers, spills, stack and shared memory
 }
 
 // compileThreads is the CTA size for which Compile gives an occupancy.
@@ -122,10 +124,10 @@ func Compile(name, source, arch string, options ...string) (*Compiled, error) {
 	for _, function := range slices.Sorted(maps.Keys(r.Functions)) {
 		f := r.Functions[function]
 		row := CompiledFunction{Name: function, Registers: f.Registers, SpillBytes: f.SpillBytes, StackBytes: f.LocalBytes,
-			SharedBytes: f.SharedBytes, Threads: compileThreads}
+			SharedBytes: f.SharedBytes, Threads: compileThreads, Source: "cubin, " + c.Compiler}
 		if limits, err := limitsOfArch(arch); err == nil {
 			if o, err := perf.OccupancyOf(limits, compileThreads, f.Registers, f.SharedBytes, 0); err == nil {
-				row.Occupancy, row.Limiter = o.Value, o.Limiter
+				row.Occupancy, row.Limiter, row.Tag = o.Value, o.Limiter, o.Tag
 			}
 		}
 		c.Functions = append(c.Functions, row)
@@ -154,11 +156,11 @@ func (c *Compiled) String() string {
 			countBytes(int64(f.SharedBytes)), perf.FormatPercent(f.Occupancy), f.Limiter})
 	}
 	if len(c.Functions) == 0 {
-		b.WriteString("no functions: mark one __global__, or compile for sm_… instead of compute_… to see its registers\n")
+		b.WriteString("no functions: mark one __global__, or compile for sm_… instead of compute_… to see its registers")
 		return b.String()
 	}
 	b.WriteString(textTable(rows))
-	b.WriteString("Registers, spills, stack and shared memory: from the cubin, " + c.Compiler + ". Occupancy: FORMULA.\n")
+	b.WriteString("Registers, spills, stack and shared memory: from the cubin, " + c.Compiler + ". Occupancy: FORMULA.")
 	return b.String()
 }
 

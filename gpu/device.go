@@ -154,6 +154,9 @@ func (d *Device) Close() error {
 
 // Closed says whether Close was called.
 func (d *Device) Closed() bool {
+	if d == nil {
+		return true
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.closed
@@ -161,6 +164,9 @@ func (d *Device) Closed() bool {
 
 // open is nil while the device may be used.
 func (d *Device) open() error {
+	if d == nil {
+		return fail("open one: gpu.Open(\"virtual:h200\"), or use dev", "the device is nil")
+	}
 	if d.Closed() {
 		return fail(fmt.Sprintf("open it again: gpu.Open(%q)", d.name), "%s is closed", d.name)
 	}

@@ -132,7 +132,7 @@ func (l DeviceList) String() string {
 			b.WriteString(wrapped(i.Name+", "+i.Model+": "+strings.Join(i.Sources, "; "), 80, "  "))
 		}
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // wrapped breaks a text between words into lines of at most so many columns, later ones behind an indent.
@@ -176,7 +176,12 @@ func (i DeviceInfo) String() string {
 func (i DeviceInfo) MIMEBundle() map[string]any { return map[string]any{"text/plain": i.String()} }
 
 // String is the device's row of Devices as text.
-func (d *Device) String() string { return d.Info().String() }
+func (d *Device) String() string {
+	if d == nil {
+		return "no device"
+	}
+	return d.Info().String()
+}
 
 // MIMEBundle shows the device.
-func (d *Device) MIMEBundle() map[string]any { return d.Info().MIMEBundle() }
+func (d *Device) MIMEBundle() map[string]any { return map[string]any{"text/plain": d.String()} }

@@ -72,7 +72,7 @@ func TestDevices(t *testing.T) {
 			t.Errorf("%s has no source or no roof", i.Name)
 		}
 	}
-	for _, want := range []string{"\nvirtual:h200 *      9.0  132   141    50   4.80   67.0     989   14.0     206\n", "DATASHEET", "cuda: this build has no driver for NVIDIA GPUs\n"} {
+	for _, want := range []string{"\nvirtual:h200 *     9.0  132   141    50   4.80    67.0     989   14.0     206\n", "DATASHEET", "cuda: this build has no driver for NVIDIA GPUs\n"} {
 		if !strings.Contains(list.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, list)
 		}

@@ -64,6 +64,9 @@ func (f *Function) Launch(c Config, args ...any) error {
 
 // LaunchWith is Launch with a name and closed forms for the card.
 func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
+	if f == nil {
+		return fail("take one of a module: f, err := mod.Function(\"name\")", "Launch: the function is nil")
+	}
 	start := time.Now()
 	if spec.Name == "" {
 		spec.Name = f.Name()

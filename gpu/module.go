@@ -72,6 +72,9 @@ func (m *Module) Device() *Device { return m.dev }
 
 // Function is the entry of a name; the error lists the names that there are.
 func (m *Module) Function(name string) (*Function, error) {
+	if m == nil {
+		return nil, fail("load one: mod, err := dev.LoadPTX(text)", "Function(%q): the module is nil", name)
+	}
 	if err := m.dev.open(); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func Sample(k int, f func()) *Report {
 func Warm(f func()) *Report { return measure("Warm", &frame{warm: true}, f) }
 
 func measure(name string, fr *frame, f func()) *Report {
+	if f == nil {
+		panic(fail("pass a function: func() { kernels.Run(…) }", "%s: the function is nil", name))
+	}
 	all, err := records.within(fr, f)
 	if err != nil {
 		panic(err)
@@ -56,7 +59,12 @@ func measure(name string, fr *frame, f func()) *Report {
 }
 
 // Total adds up the launches.
-func (r *Report) Total() *perf.Total { return perf.Aggregate(r.Launches, perf.Figure{}) }
+func (r *Report) Total() *perf.Total {
+	if r == nil {
+		panic(fail("measure first: r := gpu.Measure(func() { … })", "the report is nil"))
+	}
+	return perf.Aggregate(r.Launches, perf.Figure{})
+}
 
 // Intensity is FLOPs ÷ DRAM bytes over all launches, in FLOP/B; NaN where the device cannot count them.
 func (r *Report) Intensity() float64 { return known(r.Total().Intensity) }
@@ -75,14 +83,16 @@ func (r *Report) FLOPs() perf.Figure { return r.Total().FLOPs }
 
 // Verdict is the headline of the card: "Memory-bound: DRAM allows 7.00 µs at best".
 func (r *Report) Verdict() string {
-	if len(r.Launches) == 1 {
-		return r.Launches[0].Verdict().String()
-	}
 	return r.Total().Verdict().String()
 }
 
 // Card is the report as a card: that of the launch, or the sum of several.
-func (r *Report) Card() card.Card { return card.Cell(r.Launches) }
+func (r *Report) Card() card.Card {
+	if r == nil {
+		return card.Card{Text: "no report"}
+	}
+	return card.Cell(r.Launches)
+}
 
 // MIMEBundle shows the card.
 func (r *Report) MIMEBundle() map[string]any {
@@ -103,6 +113,9 @@ func (r *Report) JSON() string {
 }
 
 func (r *Report) markShown() {
+	if r == nil {
+		return
+	}
 	for _, rec := range r.records {
 		rec.shown = true
 	}

@@ -13,17 +13,21 @@ import (
 type summary struct {
 	low, high           float64
 	nan, infinite, read int
+	sampled             int // elements looked at, 0: all
 }
+
+// summaryLimit is how many elements a tensor is described by; of a larger one evenly spaced pieces are read.
+const summaryLimit = 128 * chunk
 
 // firstValues is how many elements a tensor shows.
 const firstValues = 8
 
-// summarise reads the whole tensor.
+// summarise reads the tensor, or pieces of a large one.
 func (t *Tensor) summarise() (summary, error) {
 	var mu sync.Mutex
 	total := summary{low: math.Inf(1), high: math.Inf(-1)}
 	size := t.dtype.Bytes()
-	err := t.download(func(first int, src []byte) {
+	take := func(_ int, src []byte) {
 		s := summary{low: math.Inf(1), high: math.Inf(-1)}
 		for i := 0; i < len(src); i += size {
 			v := t.dtype.get(src[i:])
@@ -41,13 +45,29 @@ func (t *Tensor) summarise() (summary, error) {
 		defer mu.Unlock()
 		total.low, total.high = min(total.low, s.low), max(total.high, s.high)
 		total.nan, total.infinite, total.read = total.nan+s.nan, total.infinite+s.infinite, total.read+s.read
-	})
-	return total, err
+	}
+	n := t.Len()
+	if n <= summaryLimit {
+		return total, t.download(take)
+	}
+	pieces := summaryLimit / chunk
+	for i := range pieces {
+		first := int(float64(n-chunk) * float64(i) / float64(pieces-1))
+		piece := &Tensor{mem: t.mem, offset: t.offset + int64(first)*int64(size), shape: []int{chunk}, dtype: t.dtype}
+		if err := piece.download(take); err != nil {
+			return total, err
+		}
+	}
+	total.sampled = summaryLimit
+	return total, nil
 }
 
 // String describes the tensor: element type, shape, device and size, then range, NaN count and the first values. A freed or
 // incomplete tensor says so instead of showing values.
 func (t *Tensor) String() string {
+	if t == nil {
+		return "no tensor"
+	}
 	head := fmt.Sprintf("%s on %s, %s", t.describe(), t.mem.dev.name, perf.Format(float64(t.Bytes()), "B"))
 	if t.mem.alive("", "it") != nil {
 		return t.describe() + ", freed"
@@ -69,6 +89,9 @@ func (t *Tensor) String() string {
 	line += fmt.Sprintf(", %s NaN", grouped(int64(s.nan)))
 	if s.infinite > 0 {
 		line += fmt.Sprintf(", %s infinite", grouped(int64(s.infinite)))
+	}
+	if s.sampled > 0 {
+		line += fmt.Sprintf(" (in %s of %s elements)", perf.FormatCount(float64(s.sampled)), perf.FormatCount(float64(t.Len())))
 	}
 	return head + "\n" + line + "\n" + t.firstText()
 }

@@ -27,6 +27,9 @@ func Sweep(name string, values []int, f func(int)) *SweepResult {
 	if len(values) == 0 {
 		panic(fail("give the values to try: []int{1, 2, 4}", "Sweep(%q): there are no values", name))
 	}
+	if f == nil {
+		panic(fail("pass a function: func(n int) { kernels.Run(…) }", "Sweep(%q): the function is nil", name))
+	}
 	s := &SweepResult{sweep: &perf.Sweep{Parameter: name, Item: perf.ItemOf(name)}}
 	failed := 0
 	for _, v := range values {

@@ -18,7 +18,7 @@ func (d *Device) Empty(dtype DType, shape ...int) *Tensor {
 
 // Zeros is a tensor of zeros.
 func (d *Device) Zeros(dtype DType, shape ...int) *Tensor {
-	if d.props.Virtual { // fresh memory is zero there, and pages that nothing touches cost the host nothing
+	if d == nil || d.props.Virtual { // fresh memory is zero there, and pages that nothing touches cost the host nothing
 		return must(d.empty("Zeros", dtype, shape))
 	}
 	return d.full("Zeros", dtype, 0, shape)

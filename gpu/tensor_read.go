@@ -13,6 +13,9 @@ func addressOf(bytes int) driver.Address { return driver.Address(bytes) }
 // Float32s copies the elements to the host, row by row; f64 and wide integers round to nearest. It panics with an *Error
 // when the tensor was freed or a sampled launch left it incomplete.
 func (t *Tensor) Float32s() []float32 {
+	if err := t.readable("Float32s"); err != nil {
+		panic(err)
+	}
 	out := make([]float32, t.Len())
 	t.mustDownload("Float32s", func(first int, src []byte) {
 		switch t.dtype {
@@ -36,6 +39,9 @@ func (t *Tensor) Float32s() []float32 {
 
 // Float64s copies the elements to the host as float64; integers beyond 2⁵³ round. Panics as Float32s does.
 func (t *Tensor) Float64s() []float64 {
+	if err := t.readable("Float64s"); err != nil {
+		panic(err)
+	}
 	out := make([]float64, t.Len())
 	size := t.dtype.Bytes()
 	t.mustDownload("Float64s", func(first int, src []byte) {
@@ -49,6 +55,9 @@ func (t *Tensor) Float64s() []float64 {
 // Ints copies the elements of an integer tensor to the host. It panics with an *Error for a float tensor, and as Float32s
 // does.
 func (t *Tensor) Ints() []int {
+	if err := t.readable("Ints"); err != nil {
+		panic(err)
+	}
 	if t.dtype.Float() {
 		panic(fail("use Float32s or Float64s", "Ints: %s holds fractions", t.describe()))
 	}
@@ -83,6 +92,9 @@ func (t *Tensor) At(indices ...int) float64 {
 
 // readable says why the elements cannot be read, or nil.
 func (t *Tensor) readable(operation string) error {
+	if t == nil {
+		return fail("make one: dev.Zeros(gpu.F32, 16)", "%s: the tensor is nil", operation)
+	}
 	if err := t.mem.alive(operation, "tensor "+t.describe()); err != nil {
 		return err
 	}

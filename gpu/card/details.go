@@ -102,11 +102,10 @@ func (c *launchCard) workRow(w *rowWriter) {
 	if l.TotalFLOPs.Value > 0 {
 		value += " " + l.Pipe().String()
 	}
-	if l.Requests.Known() && l.Requests.Value > 0 && !c.wasteful() {
-		name += ", sectors a request"
-		value += ", " + perf.Trimmed(l.Sectors.Value/l.Requests.Value) + " (ideal " + perf.Trimmed(l.IdealSectors.Value/l.Requests.Value) + ")"
-	}
 	w.add(explains, name, value, l.TotalFLOPs.Tag)
+	if l.Requests.Known() && l.Requests.Value > 0 && !c.wasteful() {
+		w.add(explains, "sectors a request", perf.Trimmed(l.Sectors.Value/l.Requests.Value)+" (ideal "+perf.Trimmed(l.IdealSectors.Value/l.Requests.Value)+")", l.Requests.Tag)
+	}
 }
 
 func flopCount(f perf.Figure) string {

@@ -282,7 +282,7 @@ func (c *launchCard) figures() []figure {
 		out = append(out, figure{traffic.Number(), label, traffic.Tag == perf.Modelled})
 	}
 	if l.Intensity.Known() {
-		out = append(out, figure{l.Intensity.Number(), "ridge " + wholeNumber(l.Ridge.Value), l.Intensity.Tag == perf.Modelled})
+		out = append(out, figure{l.Intensity.Number(), "ridge " + wholeNumber(l.Ridge.Value) + " FLOP/B", l.Intensity.Tag == perf.Modelled})
 	}
 	return append(out, occupancy)
 }

@@ -182,7 +182,7 @@ func (c *totalCard) figures() []figure {
 		out = append(out, figure{perf.Format(t.FLOPs.Value, "FLOP"), "all types", modelled(t.FLOPs)})
 	}
 	if t.Intensity.Known() && len(out) < 5 {
-		out = append(out, figure{t.Intensity.Number(), "ridge " + wholeNumber(t.Ridge.Value), modelled(t.Intensity)})
+		out = append(out, figure{t.Intensity.Number(), "ridge " + wholeNumber(t.Ridge.Value) + " FLOP/B", modelled(t.Intensity)})
 	}
 	return out
 }

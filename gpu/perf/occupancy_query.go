@@ -51,6 +51,9 @@ func (q OccupancyQuery) Answer() (OccupancyAnswer, error) {
 	}, nil
 }
 
+// Fails reports whether a launch so configured fails: not one CTA fits on an SM.
+func (a OccupancyAnswer) Fails() bool { return a.CTAsPerSM == 0 }
+
 // String is the answer in two lines.
 func (a OccupancyAnswer) String() string {
 	limit := strings.Join(a.Limiters, ", ")

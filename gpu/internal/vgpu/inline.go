@@ -103,6 +103,19 @@ func branch(in ptx.Instruction) ptx.Instruction {
 	return in
 }
 
+// systemCall says what a function without a body is, and what to do instead.
+func systemCall(name string) (what, instead string) {
+	switch name {
+	case "vprintf":
+		return "printf in device code", "write the values to a tensor and read that: y.Float32s()"
+	case "__assertfail":
+		return "assert in device code", "write what was wrong to a tensor and read that, or compile with -DNDEBUG"
+	case "malloc", "free":
+		return name + " in device code", "pass a tensor of the size that all threads need together"
+	}
+	return "function " + name + " has no body here", "put its body into the same source: modules are not linked"
+}
+
 // call expands one call. The call itself stays as a branch to the next instruction, guarded the other way round as one
 // over the body.
 func (x *inliner) call(in *ptx.Instruction, copied ptx.Instruction, params map[*ptx.Variable]*ptx.Variable, names []string) error {
@@ -122,7 +135,8 @@ func (x *inliner) call(in *ptx.Instruction, copied ptx.Instruction, params map[*
 	}
 	g := x.m.Function(name)
 	if g == nil {
-		return x.m.ErrorAt(in, "not supported by the virtual GPU: function "+name+" has no body here", "not yet: printf, assert and malloc in device code")
+		what, instead := systemCall(name)
+		return x.m.ErrorAt(in, "not supported by the virtual GPU: "+what, instead)
 	}
 	for _, n := range names {
 		if n == name {

@@ -256,7 +256,7 @@ func TestLoadErrors(t *testing.T) {
 	}{
 		{d, wrap("wgmma.fence.sync.aligned;"), "k.ptx:6:1: wgmma.fence.sync.aligned: not supported by the virtual GPU\n    wgmma.fence.sync.aligned;\n    ^\nnot yet: warpgroup matrix instructions; mma.sync works"},
 		{d, wrap("add.rn.s32 %r1, %r2, %r3;"), "k.ptx:6:1: add.rn.s32: not supported by the virtual GPU\n    add.rn.s32 %r1, %r2, %r3;\n    ^\nnearest that works: add.s32"},
-		{d, wrap("call.uni f, ();\n"), "k.ptx:6:1: call.uni: not supported by the virtual GPU: function f has no body here\n    call.uni f, ();\n    ^\nnot yet: printf, assert and malloc in device code"},
+		{d, wrap("call.uni f, ();\n"), "k.ptx:6:1: call.uni: not supported by the virtual GPU: function f has no body here\n    call.uni f, ();\n    ^\nput its body into the same source: modules are not linked"},
 		{d, wrap("add.s32 %r1, %rd, %r3;"), "k.ptx:6:1: add.s32: operand %rd is of type .b64, expected .u32\n    add.s32 %r1, %rd, %r3;\n    ^"},
 		{d, wrap("add.f32 %f, %f, %p;"), "k.ptx:6:1: add.f32: operand %p is a predicate, expected .f32\n    add.f32 %f, %f, %p;\n    ^"},
 		{d, wrap("ld.global.u32 %r1, [%r2];"), "k.ptx:6:1: ld.global.u32: address %r2 has 32 bits, and global addresses have 64\n    ld.global.u32 %r1, [%r2];\n    ^\nwiden it with cvt.u64.u32"},
