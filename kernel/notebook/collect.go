@@ -1,11 +1,15 @@
 package notebook
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
+	"unicode/utf8"
 
 	"memwall/kernel"
 )
@@ -30,18 +34,72 @@ func (d *displays) close() {
 type collector struct {
 	cell     *Cell
 	count    int
+	dir      string // for what the notebook has no room for; empty: the system's temporary directory
 	displays *displays
 	clear    bool   // clear_output(wait): the next output removes the others
 	printed  int    // bytes of streams that the cell's outputs hold
 	folded   int    // bytes beyond foldLimit
 	tail     []byte // the last of them
+	rest     *rest  // all of them; nil: none so far
 }
 
 const (
-	// foldLimit is how much text of its streams a cell keeps; what comes beyond is counted, and its end kept.
+	// foldLimit is how much text of its streams a cell keeps; of what comes beyond the end is kept, and all goes to a file.
 	foldLimit = 16 << 20
 	tailBytes = 64 << 10
+	// restLimit bounds that file, so that an endless print does not fill the disk.
+	restLimit = 2 << 30
 )
+
+// A rest is the file of what a cell prints beyond foldLimit.
+type rest struct {
+	file    *os.File
+	w       *bufio.Writer
+	written int
+	failure error
+}
+
+var errRestLimit = errors.New("the limit of a file")
+
+func newRest(dir string, cell int) *rest {
+	r := &rest{}
+	if r.file, r.failure = os.CreateTemp(dir, fmt.Sprintf("memwall-cell-%d-output-*.txt", cell)); r.failure == nil {
+		r.w = bufio.NewWriterSize(r.file, 256<<10)
+	}
+	return r
+}
+
+// write writes until the limit, or until the disk refuses.
+func (r *rest) write(text string) {
+	if r.failure != nil {
+		return
+	}
+	if room := restLimit - r.written; len(text) > room {
+		text, r.failure = text[:room], errRestLimit
+	}
+	n, err := r.w.WriteString(text)
+	r.written += n
+	if err != nil {
+		r.failure = err
+	}
+}
+
+// close says where the text is.
+func (r *rest) close() string {
+	if r.file == nil {
+		return fmt.Sprintf("could not be kept in a file: %v", r.failure)
+	}
+	if err := errors.Join(r.w.Flush(), r.file.Close()); err != nil && (r.failure == nil || r.failure == errRestLimit) {
+		r.failure = err
+	}
+	switch r.failure {
+	case nil:
+		return "are in " + r.file.Name()
+	case errRestLimit:
+		return fmt.Sprintf("are in %s up to %d bytes", r.file.Name(), r.written)
+	}
+	return fmt.Sprintf("could not be kept in a file: %v", r.failure)
+}
 
 // locked runs f under the lock of the run, unless the run is over.
 func (c *collector) locked(f func()) {
@@ -69,6 +127,9 @@ func (c *collector) Stream(name, text string) {
 			c.cell.Outputs, c.clear, c.printed = nil, false, 0
 		}
 		if room := foldLimit - c.printed; len(text) > room {
+			for room > 0 && !utf8.RuneStart(text[room]) {
+				room--
+			}
 			c.fold(text[room:])
 			text = text[:room]
 		}
@@ -93,6 +154,10 @@ func (c *collector) stream(name, text string) {
 // fold counts text that the notebook has no room for and keeps its end.
 func (c *collector) fold(text string) {
 	c.folded += len(text)
+	if c.rest == nil {
+		c.rest = newRest(c.dir, c.count)
+	}
+	c.rest.write(text)
 	if len(text) > tailBytes {
 		text, c.tail = text[len(text)-tailBytes:], nil
 	}
@@ -107,8 +172,8 @@ func (c *collector) finish() {
 	c.locked(func() {
 		if c.folded > 0 {
 			gap := c.folded - len(c.tail)
-			c.stream("stdout", fmt.Sprintf("\n… %d bytes left out: a notebook keeps the first %d MiB that a cell prints, and the end …\n%s", gap, foldLimit>>20, c.tail))
-			c.folded, c.tail = 0, nil
+			c.stream("stdout", fmt.Sprintf("\n… %d bytes left out: a notebook keeps the first %d MiB that a cell prints, and the end;\nthe %d bytes after the first %s …\n%s", gap, foldLimit>>20, c.folded, c.rest.close(), c.tail))
+			c.folded, c.tail, c.rest = 0, nil, nil
 		}
 		settle(c.cell)
 	})

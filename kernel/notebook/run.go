@@ -16,6 +16,7 @@ type Options struct {
 	Progress    func(Progress) // called at the start and the end of each cell; may be nil
 	AllowErrors bool           // go on after a cell that fails
 	StripCounts bool           // leave no execution counts
+	OutputDir   string         // where what cells print beyond 16 MiB is kept; empty: the system's temporary directory
 }
 
 // Progress is where a run is.
@@ -85,6 +86,9 @@ func Run(ctx context.Context, nb *Notebook, evaluator kernel.Evaluator, o Option
 		}
 	}
 	err := r.all(ctx)
+	for _, c := range r.collectors {
+		c.finish() // what goroutines have printed since the cell's end
+	}
 	r.displays.close()
 	for _, c := range nb.Cells {
 		settle(c)
@@ -102,6 +106,8 @@ type runner struct {
 	displays  *displays
 	cells     int
 	failed    []*CellError
+
+	collectors []*collector
 }
 
 func (r *runner) all(ctx context.Context) error {
@@ -129,7 +135,8 @@ func (r *runner) cell(ctx context.Context, c *Cell, n int) error {
 	r.report(p)
 	start := time.Now()
 	c.ExecutionCount = n
-	out := &collector{cell: c, count: n, displays: r.displays}
+	out := &collector{cell: c, count: n, dir: r.o.OutputDir, displays: r.displays}
+	r.collectors = append(r.collectors, out)
 	result := r.evaluator.Execute(ctx, kernel.Request{Code: c.Source, Count: n, StoreHistory: true}, out)
 	p.Done, p.Elapsed = true, time.Since(start)
 	failure := result.Error

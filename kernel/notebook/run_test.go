@@ -232,18 +232,39 @@ func TestRunKeepsLateOutput(t *testing.T) {
 	}
 }
 
-// TestRunFoldsAFlood: 40 MiB of text leave the first 16 MiB, the end and what was left out.
+// TestRunFoldsAFlood: 40 MiB of text leave the first 16 MiB, the end and what was left out, which stands in a file.
 func TestRunFoldsAFlood(t *testing.T) {
 	nb := codeCells("flood 40")
-	if err := Run(context.Background(), nb, &lineLanguage{}, Options{}); err != nil {
+	dir := t.TempDir()
+	if err := Run(context.Background(), nb, &lineLanguage{}, Options{OutputDir: dir}); err != nil {
 		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "memwall-cell-1-output-*.txt"))
+	if len(files) != 1 {
+		t.Fatalf("files %q", files)
+	}
+	rest, err := os.ReadFile(files[0])
+	if err != nil || len(rest) != 40<<20+8-16<<20 || !strings.HasSuffix(string(rest), "the end\n") {
+		t.Errorf("%d bytes in the file: %v", len(rest), err)
 	}
 	text := nb.Cells[0].Outputs[0].Text
 	const left = 40<<20 + 8 - 16<<20 - 64<<10
-	notice := fmt.Sprintf("\n… %d bytes left out: a notebook keeps the first 16 MiB that a cell prints, and the end …\n", left)
+	notice := fmt.Sprintf("\n… %d bytes left out: a notebook keeps the first 16 MiB that a cell prints, and the end;\nthe %d bytes after the first are in %s …\n", left, len(rest), files[0])
 	if len(nb.Cells[0].Outputs) != 1 || text[16<<20:16<<20+len(notice)] != notice || !strings.HasSuffix(text, "the end\n") ||
 		len(text) != 16<<20+len(notice)+64<<10 {
 		t.Errorf("%d outputs, %d bytes, notice %q", len(nb.Cells[0].Outputs), len(text), text[16<<20:16<<20+len(notice)])
+	}
+}
+
+// TestRunFoldsWithoutADisk: text that no file can take is counted all the same.
+func TestRunFoldsWithoutADisk(t *testing.T) {
+	nb := codeCells("flood 17")
+	if err := Run(context.Background(), nb, &lineLanguage{}, Options{OutputDir: filepath.Join(t.TempDir(), "none")}); err != nil {
+		t.Fatal(err)
+	}
+	text := nb.Cells[0].Outputs[0].Text[16<<20:]
+	if want := "after the first could not be kept in a file: open "; !strings.Contains(text[:400], want) || !strings.HasSuffix(text, "the end\n") {
+		t.Errorf("%.400s", text)
 	}
 }
 
