@@ -42,14 +42,20 @@ func (o *order) addSpans(f ast.Node) {
 	add := func(n ast.Node) { o.spans = append(o.spans, span{n.Pos(), n.End()}) }
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.ExprStmt, *ast.AssignStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.GoStmt, *ast.DeferStmt, *ast.ValueSpec:
+		case *ast.AssignStmt:
+			if !setsLiterals(n) {
+				add(n)
+			}
+		case *ast.ExprStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.IncDecStmt, *ast.GoStmt, *ast.DeferStmt, *ast.ValueSpec:
 			add(n)
 		case *ast.CaseClause:
 			for _, e := range n.List {
 				add(e)
 			}
 		case *ast.IfStmt:
-			add(n.Cond)
+			if !isGenerated(n.Cond) {
+				add(n.Cond)
+			}
 		case *ast.ForStmt:
 			if n.Cond != nil {
 				add(n.Cond)
@@ -63,6 +69,32 @@ func (o *order) addSpans(f ast.Node) {
 		}
 		return true
 	})
+}
+
+// setsLiterals reports assignments of literals to variables. A session adds such at the places of a cell's own statements.
+func setsLiterals(n *ast.AssignStmt) bool {
+	for _, e := range n.Lhs {
+		if _, ok := e.(*ast.Ident); !ok {
+			return false
+		}
+	}
+	for _, e := range n.Rhs {
+		if _, ok := e.(*ast.BasicLit); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// isGenerated reports expressions with names that no cell can write: a session made them.
+func isGenerated(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && !token.IsIdentifier(id.Name) {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // statement is the smallest statement around a position.

@@ -209,7 +209,7 @@ func addressable(v ssa.Value) bool {
 		return false
 	}
 	a, ok := u.X.(*ssa.Alloc)
-	return !ok || a.Comment != "complit"
+	return !ok || a.Comment != "complit" || a.Heap
 }
 
 // castKey reports composite keys that a map takes as a number: they are copied even when they have an address.
