@@ -99,7 +99,7 @@ func (c *compilation) judge() (again bool, err error) {
 	if c.typesChanged() || c.shapesChanged() {
 		return true, nil
 	}
-	if ds := c.orderErrors(); len(ds) > 0 {
+	if ds := append(c.orderErrors(), c.largeArrays()...); len(ds) > 0 {
 		return false, newError(Compile, ds)
 	}
 	return false, nil
