@@ -113,6 +113,7 @@ func (s *SweepResult) Roofline() *View {
 		for _, l := range row.Report.Launches {
 			labelled := *l
 			labelled.Kernel = fmt.Sprintf("%s %d", s.sweep.Parameter, row.Value)
+			labelled.Function = s.sweep.Parameter // rows are launches of a sweep, also where their size chooses the tile
 			r.Launches = append(r.Launches, &labelled)
 		}
 		named = append(named, r)

@@ -10,14 +10,17 @@ import (
 // symbols_memwall_kernels is the table of package memwall/kernels.
 func symbols_memwall_kernels() Table {
 	return Table{
-		"CaseResult":  reflect.ValueOf((*memwall_kernels.CaseResult)(nil)),
-		"CheckReport": reflect.ValueOf((*memwall_kernels.CheckReport)(nil)),
-		"Code":        reflect.ValueOf((*memwall_kernels.Code)(nil)),
-		"Families":    reflect.ValueOf(memwall_kernels.Families),
-		"Get":         reflect.ValueOf(memwall_kernels.Get),
-		"Kernel":      reflect.ValueOf((*memwall_kernels.Kernel)(nil)),
-		"List":        reflect.ValueOf(memwall_kernels.List),
-		"Listing":     reflect.ValueOf((*memwall_kernels.Listing)(nil)),
-		"Run":         reflect.ValueOf(memwall_kernels.Run),
+		"BenchRow":     reflect.ValueOf((*memwall_kernels.BenchRow)(nil)),
+		"BenchTable":   reflect.ValueOf((*memwall_kernels.BenchTable)(nil)),
+		"BenchVirtual": reflect.ValueOf(memwall_kernels.BenchVirtual),
+		"CaseResult":   reflect.ValueOf((*memwall_kernels.CaseResult)(nil)),
+		"CheckReport":  reflect.ValueOf((*memwall_kernels.CheckReport)(nil)),
+		"Code":         reflect.ValueOf((*memwall_kernels.Code)(nil)),
+		"Families":     reflect.ValueOf(memwall_kernels.Families),
+		"Get":          reflect.ValueOf(memwall_kernels.Get),
+		"Kernel":       reflect.ValueOf((*memwall_kernels.Kernel)(nil)),
+		"List":         reflect.ValueOf(memwall_kernels.List),
+		"Listing":      reflect.ValueOf((*memwall_kernels.Listing)(nil)),
+		"Run":          reflect.ValueOf(memwall_kernels.Run),
 	}
 }
