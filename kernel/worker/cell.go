@@ -177,7 +177,11 @@ func cellError(ctx context.Context, e *session.Error) *pipe.Error {
 		if s.traceback != nil {
 			return &pipe.Error{Name: s.name, Value: s.reason, Traceback: s.traceback}
 		}
-		return plainError(s.name, s.reason)
+		stopped := plainError(s.name, s.reason)
+		if e.Name == "Interrupted" && len(e.Traceback) > 1 {
+			stopped.Traceback = append(stopped.Traceback, e.Traceback[1:]...) // where it was
+		}
+		return stopped
 	}
 	name, traceback := e.Name, e.Traceback
 	if deviceError(e.Cause) != nil && (name == "Error" || name == "Panic") {

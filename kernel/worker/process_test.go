@@ -113,7 +113,7 @@ func TestStackOverflow(t *testing.T) {
 	r := newRig(t)
 	r.want("keep := 1", "", "")
 	_, err := r.run("func down(n int) int { return down(n+1) + 1 }\ndown(0)")
-	if err == nil || err.Name != "StackOverflow" {
+	if err == nil || err.Name != "StackOverflow" || err.Traceback[1] != "cell 2, 2:1: the cell's last call\n    down(0)\n    ^" {
 		t.Errorf("%+v", err)
 	}
 	r.want("keep", "value: 1", "")
@@ -203,7 +203,7 @@ func TestInputOfCells(t *testing.T) {
 	r.stdin = true
 	asked := make(chan bool)
 	go func() { time.Sleep(200 * time.Millisecond); r.Interrupt(); close(asked) }()
-	r.want("select {\ncase <-time.After(time.Hour):\n}", "", "Interrupted: the cell was interrupted")
+	r.want("select {\ncase <-time.After(time.Hour):\n}", "", "Interrupted: the cell was interrupted\ncell 2, 2:8: the cell's last call\n    case <-time.After(time.Hour):\n           ^")
 	<-asked
 	r.want("s := bufio.NewScanner(os.Stdin)\nn := 0\nfor s.Scan() && s.Text() != \"\" {\n\tn += len(s.Text())\n}\nn", "input|input|value: 5", "", "hello", "")
 }

@@ -62,11 +62,13 @@ const shrinkWithin = time.Second
 // shrinks says whether the stack of a stopped cell goes down. Compiled code that calls itself cannot be stopped: its stack
 // would grow on and end the process while the next cell runs.
 func (w *worker) shrinks() bool {
+	base, _ := memoryInUse()
 	for until := time.Now().Add(shrinkWithin); ; time.Sleep(watchEvery) {
-		if stacks, _ := memoryInUse(); stacks < stackLimit && w.session.Ended() {
+		stacks, _ := memoryInUse()
+		if stacks < stackLimit && w.session.Ended() {
 			return true
 		}
-		if time.Now().After(until) {
+		if stacks > base+base/4 || time.Now().After(until) {
 			return false
 		}
 	}

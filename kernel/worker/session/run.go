@@ -280,7 +280,11 @@ func (s *Session) failure(ctx context.Context, p *cell.Program, r result, ended 
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			text = cause.Error()
 		}
-		return &Error{Name: "Interrupted", Value: firstLine(text), Traceback: []string{"Interrupted: " + text}}
+		e := &Error{Name: "Interrupted", Value: firstLine(text), Traceback: []string{"Interrupted: " + text}}
+		if at := s.cells.Load().Place(s.place(p)); at.Line != 0 {
+			e.Traceback = append(e.Traceback, placed(at, "the cell's last call"))
+		}
+		return e
 	}
 	if r.panicked {
 		return s.panicked(p, r.value)
