@@ -2,6 +2,7 @@ package rt
 
 import (
 	"go/types"
+	"io"
 	"reflect"
 	"strings"
 	"sync"
@@ -459,6 +460,9 @@ func wrap(x any, to reflect.Type) any {
 		v.Field(i).Set(reflect.MakeFunc(ft, func(in []reflect.Value) []reflect.Value {
 			return callFitted(m.v, []reflect.Value{reflect.ValueOf(b)}, in, ft)
 		}))
+	}
+	if to == reflect.TypeFor[io.Writer]() || to == reflect.TypeFor[io.Reader]() {
+		return upgrade(b, v.Interface())
 	}
 	return v.Interface()
 }

@@ -157,7 +157,7 @@ func Fprintln(w io.Writer, a ...any) (int, error) { return fmt.Fprintln(writer(w
 
 // Fprintf is fmt.Fprintf.
 func Fprintf(w io.Writer, f string, a ...any) (int, error) {
-	return io.WriteString(writer(w), Sprintf(f, a...))
+	return writer(w).Write([]byte(Sprintf(f, a...))) // as fmt does: never WriteString
 }
 
 // Append is fmt.Append.
