@@ -48,6 +48,14 @@ func (w *worker) run(c *cell) {
 		less := &pipe.Done{Cell: c.id, Kill: done.Kill, Error: plainError("ReplyTooLarge", "what the cell answers cannot be sent: "+err.Error())}
 		w.port.SendInOrder(func(mark uint64) pipe.Message { less.Mark = mark; return less })
 	}
+	w.pace()
+}
+
+// pace sets the collector between cells.
+func (w *worker) pace() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pacer.adjust()
 }
 
 // mostError is how many characters of an error's text are sent, and of each part of its traceback.

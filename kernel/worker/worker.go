@@ -55,6 +55,8 @@ type worker struct {
 	cells   map[int]uint64 // by execution count: serial number
 	names   []pipe.Name    // as the kernel knows them
 
+	pacer pacer
+
 	watchMemory bool
 	memoryLimit uint64
 }
