@@ -95,7 +95,8 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
-// TestMemoryWall is the turn of notebook 01: the same weights are bound by memory for one token and by compute for many.
+// TestMemoryWall is the turn of notebook 01: the same weights are bound by memory for one token and by compute for many; in
+// between tiles of 64 tokens make fewer CTAs than the GPU has SMs.
 func TestMemoryWall(t *testing.T) {
 	dev := open(t, "virtual:h200")
 	const n, k = 4096, 4096
@@ -103,7 +104,7 @@ func TestMemoryWall(t *testing.T) {
 	for _, c := range []struct {
 		m, sample int
 		bound     string
-	}{{1, 8, perf.ResourceDRAM}, {64, 16, perf.ResourceDRAM}, {256, 32, perf.ResourceTensor}, {512, 64, perf.ResourceTensor}} {
+	}{{1, 8, perf.ResourceDRAM}, {16, 16, perf.ResourceDRAM}, {64, 16, perf.ResourceGrid}, {256, 32, perf.ResourceTensor}, {512, 64, perf.ResourceTensor}} {
 		y, x := dev.Zeros(gpu.F16, c.m, n), dev.Randn(gpu.F16, c.m, k)
 		var err error
 		r := gpu.Sample(c.sample, func() { err = Run("gemm", y, w, x) })

@@ -25,7 +25,7 @@ func pageOf(background, colour string, all map[string]Card) string {
 	sort.Strings(names)
 	var b strings.Builder
 	b.WriteString(`<!doctype html><meta charset="utf-8"><style>body{font:14px/1.4 sans-serif;margin:8px;background:` + background + `;color:` + colour +
-		`}table{border-collapse:collapse}td,th{text-align:right}</style>`)
+		`}table{border-collapse:collapse}tr,td,th{text-align:right}</style>`)
 	for _, n := range names {
 		b.WriteString(`<section data-name="` + n + `">` + all[n].HTML + `</section>`)
 	}
@@ -40,6 +40,7 @@ type measured struct {
 	Gauges         []float64 // heights
 	Right          float64   // of small bars: how far from the left of their cells the farthest starts
 	Touching       int       // pixels that a figure reaches into the next one, or out of its cell
+	First          int       // pixels from the card's edge to the first figure
 	Colour, Italic string    // of the headline; style of the first MODELLED figure
 }
 
@@ -50,6 +51,7 @@ const measureScript = `[...document.querySelectorAll("section")].map(s => {
     const r = document.createRange(); r.selectNodeContents(d); return [d.parentElement, r.getBoundingClientRect()];
   });
   let touching = 0;
+  const first = figures.length ? figures[0][1].left - card.getBoundingClientRect().left : 0;
   for (let i = 1; i < figures.length; i++) {
     const [row, a] = figures[i - 1], [other, b] = figures[i];
     if (row === other && b.top < a.bottom - 1 && a.top < b.bottom - 1) touching = Math.max(touching, a.right + 3 - b.left);
@@ -58,7 +60,7 @@ const measureScript = `[...document.querySelectorAll("section")].map(s => {
   return {Name: s.dataset.name, Overflow: Math.round(card.scrollWidth - s.clientWidth), Broken: images.filter(i => !i.naturalWidth).length,
     Gauges: images.filter(i => i.getAttribute("height") == "14").map(i => i.getBoundingClientRect().height),
     Right: Math.max(0, ...bars.map(d => d.getBoundingClientRect().left - d.parentElement.getBoundingClientRect().left)),
-    Touching: Math.ceil(touching), Colour: getComputedStyle(card.querySelector("b") || card).color, Italic: italic ? getComputedStyle(italic).fontStyle : "italic"};
+    Touching: Math.ceil(touching), First: Math.round(first), Colour: getComputedStyle(card.querySelector("b") || card).color, Italic: italic ? getComputedStyle(italic).fontStyle : "italic"};
 })`
 
 // TestCardsInABrowser: in 320, 600 and 900 pixels, light and dark, no figure touches the next, no card is wider than its place, every picture loads, gauges stay
@@ -100,7 +102,7 @@ func TestCardsInABrowser(t *testing.T) {
 			if c.width < 600 && !strings.Contains(all[m.Name].HTML, `alt="roofline: `) {
 				m.Overflow = 0 // tables of five columns and source lines need more; the output scrolls
 			}
-			if m.Touching > 0 || m.Overflow > 0 || m.Broken > 0 || m.Right > 8 || m.Colour != c.text || m.Italic != "italic" {
+			if m.Touching > 0 || m.First > 24 || m.Overflow > 0 || m.Broken > 0 || m.Right > 8 || m.Colour != c.text || m.Italic != "italic" {
 				t.Errorf("%d px on %s: %+v", c.width, c.background, m)
 			}
 			for _, h := range m.Gauges {

@@ -221,9 +221,9 @@ type figure struct {
 
 // figures is a table of one row whose cells stand below each other where the output is narrow, so that numbers never touch.
 func (p *page) figures(fs []figure) {
-	p.raw(`<table style="margin:4px 0;line-height:1.3"><tr style="background:none">`)
+	p.raw(`<table style="margin:4px 0;line-height:1.3"><tr style="background:none;text-align:left">`)
 	for _, f := range fs {
-		p.raw(`<td style="display:inline-block;width:110px;text-align:left;vertical-align:top;padding:0 8px 0 0"><b style="font-size:15px">`)
+		p.raw(`<td style="display:inline-block;width:114px;text-align:left;vertical-align:top;padding:0 8px 0 0"><b style="font-size:15px;white-space:nowrap">`)
 		p.italic(f.value, f.modelled)
 		p.raw(`</b><br><small>`)
 		p.text(f.label)
