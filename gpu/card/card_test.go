@@ -223,9 +223,16 @@ func TestEveryNumberHasATag(t *testing.T) {
 			continue
 		}
 		tagged := map[string]bool{}
-		for _, row := range strings.Split(details, "<tr ")[1:] {
-			cells := strings.Split(row, "</td>")
-			value, tag := markupPattern.ReplaceAllString(cells[1], ""), markupPattern.ReplaceAllString(cells[2], "")
+		for _, row := range strings.Split(details, "<tr>")[1:] {
+			cells := strings.Split(row, "<td")
+			if len(cells) != 4 {
+				t.Fatalf("%s: a row of %d cells: %s", name, len(cells)-1, row)
+			}
+			for i := range cells {
+				cells[i] = markupPattern.ReplaceAllString("<td"+cells[i], "")
+			}
+			cells = cells[1:]
+			value, tag := cells[1], cells[2]
 			if !tagPattern.MatchString(tag) {
 				t.Errorf("%s: a row without a tag: %s", name, row)
 			}

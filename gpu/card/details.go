@@ -24,18 +24,17 @@ type rowWriter struct {
 
 func (w *rowWriter) add(priority int, name, value string, tags ...perf.Tag) {
 	start := len(w.b)
-	w.raw(rowOpen, leftCell)
+	w.raw("<tr>", leftCell)
 	w.text(name)
-	w.raw("</td><td>")
+	w.raw("<td>")
 	w.italic(value, len(tags) == 1 && tags[0] == perf.Modelled)
-	w.raw("</td><td>")
+	w.raw("<td>")
 	for i, t := range tags {
 		if i > 0 {
 			w.raw(", ")
 		}
 		w.raw(string(t))
 	}
-	w.raw("</td></tr>")
 	w.rows = append(w.rows, detail{start: start, end: len(w.b), priority: priority})
 }
 

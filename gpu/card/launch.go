@@ -67,11 +67,11 @@ func (c *launchCard) html() string {
 
 // fit puts a card together within MaxBytes: details rows go first, the least important of them first, then the thumbnail.
 func fit(colour string, thumb, body *page, summary string, w *rowWriter) string {
-	const end = "</table></details>"
+	const end = "</tbody></table></details>"
 	out := page{b: make([]byte, 0, MaxBytes)}
 	out.open(colour)
 	rows := w.rows
-	size := len(out.b) + len(thumb.b) + len(body.b) + len(detailOpen) + len(summary) + len("</summary>") + len(tableOpen) + len(w.b) + len(end) + len("</div>")
+	size := len(out.b) + len(thumb.b) + len(body.b) + len(detailOpen) + len(summary) + len("</summary>") + len(tableOpen) + len(bodyOpen) + len(w.b) + len(end) + len("</div>")
 	kept := len(rows)
 	for size > MaxBytes && kept > 0 {
 		least := -1
@@ -89,7 +89,7 @@ func fit(colour string, thumb, body *page, summary string, w *rowWriter) string 
 	}
 	out.b = append(out.b, body.b...)
 	if kept > 0 {
-		out.raw(detailOpen, summary, "</summary>", tableOpen)
+		out.raw(detailOpen, summary, "</summary>", tableOpen, bodyOpen)
 		for _, r := range rows {
 			if !r.dropped {
 				out.b = append(out.b, w.b[r.start:r.end]...)
