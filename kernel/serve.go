@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -85,6 +86,9 @@ type server struct {
 	ctx      context.Context
 }
 
+// collectAt is by how many percent the heap of a kernel's process grows between two collections of garbage.
+const collectAt = 300
+
 // Serve runs the kernel until a client asks it to shut down, ctx ends, or the process is told to terminate. It returns an
 // error only when the kernel cannot start: a broken connection file, a port that is taken.
 func Serve(ctx context.Context, opts Options) error {
@@ -107,6 +111,10 @@ func Serve(ctx context.Context, opts Options) error {
 			s.closeListeners()
 			return fmt.Errorf("jupyter kernel: %w", err)
 		}
+	}
+	if os.Getenv("GOGC") == "" {
+		// What is alive here is small, so that Go would collect garbage every few dozen cells and make one of them wait.
+		debug.SetGCPercent(collectAt)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

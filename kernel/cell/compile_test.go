@@ -108,7 +108,11 @@ func TestErrorTexts(t *testing.T) {
 			"b := bytes.NewBufer(nil)\n\tc := b.Lenn()", "cell 2, 1:12: undefined: bytes.NewBufer\n    b := bytes.NewBufer(nil)\n               ^\ndid you mean NewBuffer?",
 			"count := 1\ncuont", "cell 3, 2:1: undefined: cuont\n    cuont\n    ^\ndid you mean count?",
 			"fmtt.Println()", "cell 4, 1:1: undefined: fmtt\n    fmtt.Println()\n    ^\ndid you mean fmt?",
-			"b := &bytes.Buffer{}\n\tb.Lenn()", "cell 5, 2:4: undefined: b.Lenn\n    \tb.Lenn()\n    \t  ^\ndid you mean Len?",
+			"fmt.Println(xs)", "cell 5, 1:13: undefined: xs\n    fmt.Println(xs)\n                ^",
+			"strings.Build(1)", "cell 6, 1:9: undefined: strings.Build\n    strings.Build(1)\n            ^\ndid you mean Builder?",
+			"os.Open(\"x\").Close()", "cell 7, 1:1: multiple-value os.Open(\"x\") (value of type (*os.File, error)) in single-value context\n    os.Open(\"x\").Close()\n    ^\nit also returns an error: give its first value a name, v := os.Open(\"x\"), and use that",
+			"x, y := 1, 2\nx, y", "cell 8, 2:1: expected 1 expression\n    x, y\n    ^\na cell shows one expression: print several, fmt.Println(a, b)",
+			"b := &bytes.Buffer{}\n\tb.Lenn()", "cell 9, 2:4: undefined: b.Lenn\n    \tb.Lenn()\n    \t  ^\ndid you mean Len?",
 		}},
 		{"several", []string{
 			"var a int = \"x\"\nvar b string = 2", "cell 1, 1:13: cannot use \"x\" (untyped string constant) as int value in variable declaration\n    var a int = \"x\"\n                ^\ncell 1, 2:16: cannot use 2 (untyped int constant) as string value in variable declaration\n    var b string = 2\n                   ^",

@@ -15,6 +15,7 @@ func lineColumn(p Place) string { return fmt.Sprintf("%d:%d", p.Line, p.Column) 
 var (
 	initNumber    = regexp.MustCompile(initMark + `\d+`)
 	mainQualifier = regexp.MustCompile(`"main"\.|\bmain\.`)
+	manyValues    = regexp.MustCompile(`^multiple-value (.+) \(value of type \([^,()]+, (?:err )?error\)\) in single-value context$`)
 	noFieldMethod = regexp.MustCompile(`^(.+)\.(\w+) undefined \((type .+ has no field or method \w+)(?:, but does have (?:field|method) (\w+))?\)$`)
 )
 
@@ -56,6 +57,9 @@ func (c *compilation) diagnostic(e types.Error, part fragment, offset int) Diagn
 			d.Hint = "did you mean " + near + "?"
 		}
 		return d
+	}
+	if m := manyValues.FindStringSubmatch(d.Message); m != nil {
+		d.Hint = "it also returns an error: give its first value a name, v := " + m[1] + ", and use that"
 	}
 	if strings.HasPrefix(d.Message, "declared and not used: ") {
 		d.Hint = "inside functions and statements Go wants every variable used; assign it to _"
@@ -269,7 +273,14 @@ func nearest(name string, names []string) string {
 	}
 	limit := 1 + (len(name)-1)/4
 	best, bestAt := "", limit+1
+	longer := "" // the shortest name that begins with what was written
 	for _, n := range names {
+		if len(name) >= 3 && len(n) > len(name) && strings.EqualFold(n[:len(name)], name) && (longer == "" || len(n) < len(longer) || len(n) == len(longer) && n < longer) {
+			longer = n
+		}
+		if len(name) <= 2 && n != "" && !strings.EqualFold(n[:1], name[:1]) { // nearly every name of two letters is near to another
+			continue
+		}
 		if n == name || n == "_" || len(n) > len(name)+limit || len(n)+limit < len(name) {
 			continue
 		}
@@ -279,7 +290,7 @@ func nearest(name string, names []string) string {
 		}
 	}
 	if best == "" || bestAt >= len(name) {
-		return ""
+		return longer
 	}
 	return best
 }

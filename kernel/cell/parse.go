@@ -219,6 +219,9 @@ func (f *files) parse(src *source, text string, base int, it *item) (*ast.File, 
 		ds = append(ds, Diagnostic{
 			Place: Place{src.cell, line, column, src.line(line)}, Message: e.Msg, offset: offset,
 		})
+		if e.Msg == "expected 1 expression" {
+			ds[len(ds)-1].Hint = "a cell shows one expression: print several, fmt.Println(a, b)"
+		}
 		if len(ds) > maxDiagnostics {
 			break
 		}

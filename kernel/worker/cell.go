@@ -141,6 +141,9 @@ func (w *worker) evaluate(c *cell, code string) *pipe.Error {
 	}
 	var values []map[string]any
 	failure := cellError(c.ctx, out.Err)
+	if failure != nil && (failure.Name == "SyntaxError" || failure.Name == "CompileError") && strings.HasPrefix(strings.TrimSpace(code), "!") {
+		failure.Traceback = append(slices.Clone(failure.Traceback), "a cell is Go, not a shell: exec.Command(\"ls\", \"-l\").CombinedOutput() runs a command")
+	}
 	if out.HasValue && failure == nil && !c.Silent {
 		values, failure = w.valuesOf(c, out)
 	}
