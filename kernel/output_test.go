@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -221,11 +222,12 @@ func displayedText(run *client.Run) string {
 
 // TestFoldWithoutDisk: where no file can be written, the rest of the output is counted and the notice says why.
 func TestFoldWithoutDisk(t *testing.T) {
-	_, conn := serveEcho(t, func(s *server) { s.opts.OutputDir = "/nonexistent" })
+	dir := filepath.Join(t.TempDir(), "none")
+	_, conn := serveEcho(t, func(s *server) { s.opts.OutputDir = dir })
 	c := connect(t, conn)
 	run := mustRun(t, c, "mebibytes 20", "ok")
 	notice := checkNotices(t, run)
-	want := regexp.MustCompile(`^⋯ output folded after 16,777,216 bytes: 20,971,520 bytes, 0 lines in all; the end follows\n⋯ it could not be kept in a file: open /nonexistent/memwall-cell-1-output-\d+\.txt: no such file or directory$`)
+	want := regexp.MustCompile(`^⋯ output folded after 16,777,216 bytes: 20,971,520 bytes, 0 lines in all; the end follows\n⋯ it could not be kept in a file: open ` + regexp.QuoteMeta(dir) + `.memwall-cell-1-output-\d+\.txt: no such file or directory$`)
 	if !want.MatchString(notice) {
 		t.Errorf("notice %q", notice)
 	}
