@@ -27,6 +27,7 @@ import (
 	"memwall/kernel/notebook"
 	"memwall/kernel/supervisor"
 	"memwall/kernel/worker"
+	"memwall/kernels"
 	"memwall/notebooks"
 )
 
@@ -116,16 +117,17 @@ func runCommand() *cobra.Command {
 			if html != "" && (sameFile(html, output) || sameFile(html, args[0])) {
 				return fmt.Errorf("run: --html %s would replace the notebook: give the page a name of its own", html)
 			}
-			self, err := os.Executable()
+			opts, err := workerOptions(deviceEnv(device), cmd.ErrOrStderr())
 			if err != nil {
-				return fmt.Errorf("start the worker: %w", err)
+				return err
 			}
-			evaluator := startEvaluator(self, deviceEnv(device), cmd.ErrOrStderr())
+			evaluator := supervisor.Start(opts)
 			defer evaluator.Shutdown(false)
 			ran := notebook.Run(cmd.Context(), nb, evaluator, notebook.Options{
 				Progress:    func(p notebook.Progress) { fmt.Fprintln(cmd.ErrOrStderr(), p) },
 				AllowErrors: keepGoing,
 				StripCounts: !nb.HasCounts(),
+				OutputDir:   opts.OutputDir,
 			})
 			err = notebook.Write(output, nb)
 			if err == nil && html != "" {
@@ -180,9 +182,17 @@ func deviceEnv(device string) []string {
 	return []string{gpu.EnvironmentDevice + "=" + device}
 }
 
-// startEvaluator starts the worker process: this program again, so that user code never runs where the sockets are.
-func startEvaluator(self string, env []string, log io.Writer) *supervisor.Supervisor {
-	return supervisor.Start(supervisor.Options{Argv: []string{self, "worker"}, Env: env, Log: log})
+// workerOptions start the worker process: this program again, so that user code never runs where the sockets are.
+func workerOptions(env []string, log io.Writer) (supervisor.Options, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return supervisor.Options{}, fmt.Errorf("start the worker: %w", err)
+	}
+	outputs, err := install.Outputs()
+	if err != nil {
+		return supervisor.Options{}, err
+	}
+	return supervisor.Options{Argv: []string{self, "worker"}, Env: env, OutputDir: outputs, Log: log}, nil
 }
 
 func kernelCommand() *cobra.Command {
@@ -192,11 +202,7 @@ func kernelCommand() *cobra.Command {
 		Short: "Serve one Jupyter session; Jupyter starts it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			self, err := os.Executable()
-			if err != nil {
-				return fmt.Errorf("start the worker: %w", err)
-			}
-			outputs, err := install.Outputs()
+			opts, err := workerOptions(nil, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -205,10 +211,10 @@ func kernelCommand() *cobra.Command {
 			defer stop()
 			return kernel.Serve(ctx, kernel.Options{
 				ConnectionFile: file,
-				Start:          func() (kernel.Evaluator, error) { return startEvaluator(self, nil, cmd.ErrOrStderr()), nil },
+				Start:          func() (kernel.Evaluator, error) { return supervisor.Start(opts), nil },
 				Version:        version,
 				Banner:         "memwall " + version + ": Go cells, real CUDA kernels, and what they cost. %help lists what a cell can do.",
-				OutputDir:      outputs,
+				OutputDir:      opts.OutputDir,
 				Log:            cmd.ErrOrStderr(),
 			})
 		},
@@ -461,7 +467,29 @@ func benchCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCellsCommand())
+	cmd.AddCommand(benchCellsCommand(), benchVGPUCommand())
+	return cmd
+}
+
+func benchVGPUCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "vgpu [FILTER]",
+		Short: "Speed of the virtual GPU on one core, all counters on",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			table, err := kernels.BenchVirtual(cmd.Context(), strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), table)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), table)
+			return nil
+		},
+	}
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
