@@ -29,6 +29,7 @@ var replacements = map[string]string{
 	"sort.Slice":                      "rt.SortSlice", "sort.SliceStable": "rt.SortSliceStable", "sort.SliceIsSorted": "rt.SortSliceIsSorted",
 	"time.Sleep":             "rt.Sleep",
 	"(*sync.WaitGroup).Wait": "rt.Wait",
+	"(*sync.Cond).Wait":      "rt.CondWait",
 	"(*sync.Mutex).Lock":     "rt.Lock",
 	"(*sync.RWMutex).Lock":   "rt.LockRW",
 	"(*sync.RWMutex).RLock":  "rt.RLock",

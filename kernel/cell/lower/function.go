@@ -20,17 +20,18 @@ type function struct {
 	out  []line
 	decl []string // variables declared at the top
 
-	expr    map[ssa.Value]string // operands: a name, or an expression that was folded into its one use
-	negated map[ssa.Value]string // the opposite of a comparison
-	results map[ssa.Value]bool   // result variables of a function that recovers
-	noted   string               // the variable that notes places, in the function of a cell's statements
-	isBody  bool                 // the part of a function with defer that rt.Run runs
+	expr    map[ssa.Value]string   // operands: a name, or an expression that was folded into its one use
+	negated map[ssa.Value]string   // the opposite of a comparison
+	shared  map[ssa.Value]*ssa.Phi // values computed in the register of a loop's variable
+	results map[ssa.Value]bool     // result variables of a function that recovers
+	noted   string                 // the variable that notes places, in the function of a cell's statements
+	isBody  bool                   // the part of a function with defer that rt.Run runs
 	plan    plan
 	checks  checks
 }
 
 func newFunction(w *writer, f *ssa.Function) *function {
-	return &function{w: w, f: f, pos: f.Pos(), expr: map[ssa.Value]string{}, negated: map[ssa.Value]string{}, results: map[ssa.Value]bool{},
+	return &function{w: w, f: f, pos: f.Pos(), expr: map[ssa.Value]string{}, negated: map[ssa.Value]string{}, results: map[ssa.Value]bool{}, shared: map[ssa.Value]*ssa.Phi{},
 		plan: newPlan(), checks: newChecks()}
 }
 
@@ -256,6 +257,7 @@ func (fn *function) blocks() {
 		fn.planVariadics(b)
 		fn.planBlock(b)
 	}
+	fn.shareRegisters(order)
 	fn.planLengths(order)
 	at := len(fn.out)
 	for _, p := range fn.f.Params {
@@ -336,6 +338,11 @@ func (fn *function) set(v ssa.Value, e string) {
 		return
 	}
 	n := v.Name()
+	if p := fn.shared[v]; p != nil {
+		fn.expr[v] = p.Name()
+		fn.assign(p.Name(), strip(e), v)
+		return
+	}
 	fn.expr[v] = n
 	if inPlace(v.Type()) {
 		fn.variable(n, t)
@@ -343,6 +350,19 @@ func (fn *function) set(v ssa.Value, e string) {
 		return
 	}
 	fn.line("var %s %s = %s", n, t, strip(e))
+}
+
+// assign computes a value into a variable that may be its own operand.
+func (fn *function) assign(n, e string, v ssa.Value) {
+	if isNumeric(v.Type()) {
+		for _, op := range []string{"+", "-", "*"} {
+			if r, ok := strings.CutPrefix(e, n+" "+op+" "); ok && closed(r) {
+				fn.line("%s %s= %s", n, op, r)
+				return
+			}
+		}
+	}
+	fn.line("%s = %s", n, e)
 }
 
 // fromAny assigns an interface{} expression to a variable of an erased type.

@@ -44,7 +44,7 @@ var templateCases = []templateCase{
 	{"Next", "", "(m map[int]string) { for k, v := range m { fmt.Print(k, v) } }", "map[int]string{1: \"a\"}", "rt.RangeMap(p0)|t1_0 = t0.Next()|t0.Key()|t0.Value()", "1a"},
 	{"TypeAssert", "", "(x any) { s, ok := x.(string); fmt.Print(s, ok, x.(int)) }", "5", "rt.As(p0, |rt.Must(p0, ", "false 5"},
 	{"Extract", "func two() (int, string) { return 1, \"b\" }", "() { n, s := two(); fmt.Print(n, s) }", "", "x1, x2 := f|t0_0 = x1|t0_1 = x2", "1b"},
-	{"Phi", "", "(n int) { s := 0; for i := range n { s += i }; fmt.Print(s) }", "5", "if 0 < p0 {|t1 = 0|t2 = 0|goto b1 }|t3 = t1 + t2|t4 = t2 + 1|t1 = t3|t2 = t4", "10"},
+	{"Phi", "", "(n int) { s := 0; for i := range n { s += i }; fmt.Print(s) }", "5", "if 0 < p0 {|t1 = 0|t2 = 0|goto b1 }|t1 += t2|t2 += 1|if t2 < p0 {|goto b1 }", "10"},
 	{"Jump", "", "(n int) { for n > 2 { n-- }; fmt.Print(n) }", "5", "goto b1", "2"},
 	{"If", "", "(n int) { if n > 2 { fmt.Print(\"big\") } else { fmt.Print(\"small\") } }", "5", "if p0 <= 2 { goto b", "big"},
 	{"Return", "func g(n int) (int, error) { return n + 1, nil }", "() { fmt.Print(g(1)) }", "", "return p0 + 1, z", "2 <nil>"},

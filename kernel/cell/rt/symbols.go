@@ -56,6 +56,7 @@ var symbols = map[string]reflect.Value{
 	"Recv":        reflect.ValueOf(Recv),
 	"Wait":        reflect.ValueOf(Wait),
 	"Lock":        reflect.ValueOf(Lock),
+	"CondWait":    reflect.ValueOf(CondWait),
 	"LockRW":      reflect.ValueOf(LockRW),
 	"RLock":       reflect.ValueOf(RLock),
 	"Box":         reflect.ValueOf((*Box)(nil)),
