@@ -14,7 +14,7 @@ type Comparison struct {
 }
 
 // Compare runs a and b and says whether b is faster, and how sure that is. It panics with an *Error when a launch fails, or
-// when the two ran on different devices.
+// when the two ran on different devices. Reports that were measured already stand next to each other by SideBySide.
 func Compare(a, b func()) *Comparison { return CompareNamed("A", a, "B", b) }
 
 // CompareNamed is Compare with names for the card.

@@ -52,6 +52,7 @@ func cards(t testing.TB) map[string]Card {
 		"launch-bound":  Launch(e(tiny())),
 		"wasteful":      Launch(e(transpose())),
 		"sampled":       Launch(e(sampledGEMV())),
+		"sampled-reuse": Launch(perf.Evaluate(sampledReuse(), profile(t, "t4"))),
 		"measured":      Launch(e(measuredGEMV(10.3, 10.2, 10.4, 10.3, 10.35))),
 		"fault":         Fault(fault()),
 		"cell":          Cell([]*perf.Launch{e(gemv("gemv/3_vec16")), e(gemm("gemm/4_cp_async", 512)), e(tiny()), e(tiny())}),

@@ -80,6 +80,21 @@ func gemm(kernel string, m uint64) perf.Observation {
 	return o
 }
 
+// sampledReuse is a sample of a product whose operands are larger than the L2 of a T4.
+func sampledReuse() perf.Observation {
+	o := gemm("gemm/3_mma", 512)
+	o.Device, o.Sampled, o.Executed = "virtual:t4", 16, o.Executed/16
+	c := &o.Counts
+	for _, n := range []*uint64{&c.FLOPs[perf.FLOPTensor], &c.WarpInstructions, &c.Instructions[perf.ClassTensor], &c.Instructions[perf.ClassShared],
+		&c.SharedLoad.Wavefronts, &c.SharedLoad.IdealWavefronts, &c.GlobalLoad.Bytes, &c.GlobalLoad.Sectors, &c.GlobalLoad.IdealSectors,
+		&c.GlobalLoad.Requests, &c.Cache.L1Lookups, &c.Cache.L2Lookups} {
+		*n /= 16
+	}
+	o.Counts.Cache.DRAMReadSectors /= 2
+	o.Counts.Cache.DistinctRead /= 2
+	return o
+}
+
 // tiny is a launch of one CTA that does next to nothing.
 func tiny() perf.Observation {
 	o := perf.Observation{
