@@ -356,7 +356,7 @@ func TestMemory(t *testing.T) {
 		t.Error(failed)
 	}
 	res := r.Execute(context.Background(), kernel.Request{Code: "hog", Count: 3}, new(recorder))
-	want := regexp.MustCompile(`^the worker uses 2\d\d MB of memory, more than 80% of the 300 MB that there are; the cell was stopped: drop large variables \(x = nil\), work on less data at once, or start again with %reset$`)
+	want := regexp.MustCompile(`^the worker uses \d\d\d MB of memory, more than 80% of the 300 MB that there are; the cell was stopped: drop large variables \(x = nil\), work on less data at once, or start again with %reset$`)
 	if res.Error == nil || res.Error.Name != "MemoryLimit" || !want.MatchString(res.Error.Value) {
 		t.Errorf("%+v", res.Error)
 	}

@@ -9,7 +9,7 @@ func TestRedeclare(t *testing.T) {
 			"x := 1\nfunc f() int { return x }", "",
 			"g := func() int { return x * 10 }", "",
 			"x := 2", "",
-			"f(), g()", "<SyntaxError cell 4, 1:1: expected 1 expression\n    f(), g()\n    ^>",
+			"f(), g()", "<SyntaxError cell 4, 1:1: expected 1 expression\n    f(), g()\n    ^\na cell shows one expression: print several, fmt.Println(a, b)>",
 			"fmt.Println(f(), g())", "2 20\n",
 			"x := x + 5\nx", "[int: 7]",
 			"fmt.Println(f(), g())", "7 70\n",
