@@ -245,6 +245,11 @@ func compare(t *testing.T, split func(string) []string) {
 	right, refused, wrong := 0, 0, 0
 	for _, p := range ps {
 		stdout, exit, why := runCells(t, newSession(t), split(p.Src))
+		// Programs with timers a few milliseconds apart race with the machine: a busy one is given more chances.
+		for try := 0; try < 3 && stdout != p.Stdout && exit != 3 && strings.Contains(p.Src, "time."); try++ {
+			t.Logf("%s again: exit %d %q, want %d %q", p.Name, exit, stdout, p.Exit, p.Stdout)
+			stdout, exit, why = runCells(t, newSession(t), split(p.Src))
+		}
 		switch {
 		case stdout == p.Stdout && exit == p.Exit:
 			right++
