@@ -334,10 +334,14 @@ func occupancyCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), answer)
+				err = writeJSON(cmd.OutOrStdout(), answer)
+			} else {
+				fmt.Fprintln(cmd.OutOrStdout(), answer)
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), answer)
-			return nil
+			if err == nil && answer.Fails() {
+				err = errors.New("occupancy: the launch fails: not one CTA fits an SM")
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&q.CC, "cc", "9.0", "compute capability")
