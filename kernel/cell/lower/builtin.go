@@ -46,7 +46,7 @@ func (fn *function) builtin(b *ssa.Builtin, c *ssa.CallCommon, as []string, in *
 	case "clear":
 		return "rt.Clear(" + as[0] + ")"
 	case "close":
-		return "close(" + as[0] + ")"
+		return "rt.Close(" + as[0] + ", " + itoa(int64(fn.at())) + ")"
 	case "min", "max":
 		return fn.extreme(b.Name(), as, in)
 	case "complex":

@@ -57,6 +57,7 @@ var symbols = map[string]reflect.Value{
 	"Wait":        reflect.ValueOf(Wait),
 	"Lock":        reflect.ValueOf(Lock),
 	"CondWait":    reflect.ValueOf(CondWait),
+	"Close":       reflect.ValueOf(Close),
 	"LockRW":      reflect.ValueOf(LockRW),
 	"RLock":       reflect.ValueOf(RLock),
 	"Box":         reflect.ValueOf((*Box)(nil)),
