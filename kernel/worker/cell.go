@@ -165,8 +165,26 @@ func (w *worker) evaluate(c *cell, code string) *pipe.Error {
 	return failure
 }
 
-// valuesOf renders the cell's value; a method of a cell's type may panic in it.
+// valuesOf renders the cell's value, by methods of the cell's types where they have such; an interrupt ends them.
 func (w *worker) valuesOf(c *cell, out session.Outcome) (bundles []map[string]any, failure *pipe.Error) {
+	type rendered struct {
+		bundles []map[string]any
+		failure *pipe.Error
+	}
+	done := make(chan rendered, 1)
+	ended := w.session.During(c.ctx, c.Count, func() {
+		b, f := w.render(c, out)
+		done <- rendered{b, f}
+	})
+	if !ended || c.ctx.Err() != nil {
+		return nil, cellError(c.ctx, &session.Error{Name: "Interrupted", Value: "the cell was interrupted", Traceback: []string{"Interrupted: the cell was interrupted while its value was shown"}})
+	}
+	r := <-done
+	return r.bundles, r.failure
+}
+
+// render makes what the cell's value shows; a method of a cell's type may panic in it.
+func (w *worker) render(c *cell, out session.Outcome) (bundles []map[string]any, failure *pipe.Error) {
 	defer func() {
 		if e := recover(); e != nil {
 			bundles, failure = nil, plainError("Panic", "while the cell's value was shown: "+rt.Explain(e).Text)

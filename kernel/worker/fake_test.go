@@ -43,6 +43,10 @@ func (f *fake) Predeclare(string, any) error { return nil }
 func (f *fake) Names() []session.Name        { return f.names }
 func (f *fake) Reset() error                 { f.names = nil; return nil }
 func (f *fake) Ended() bool                  { return true }
+func (f *fake) During(_ context.Context, _ int, g func()) bool {
+	g()
+	return true
+}
 func (f *fake) GoroutinePanic(_ any, e rt.Failure) *session.Error {
 	return &session.Error{Name: "Panic", Value: e.Text, Traceback: []string{"panic in a goroutine: " + e.Text}}
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // A cell that sets the standard files to nil, or to files that it closes, does not break the cells after it.
@@ -80,4 +81,13 @@ func TestWhatCellsShow(t *testing.T) {
 	if want := "lost: variables e, m, x; functions inner, outer; run cells 1, 2, 4, 5 again"; err == nil || len(err.Traceback) < 2 || err.Traceback[1] != want {
 		t.Errorf("%+v", err)
 	}
+}
+
+// A method that shows a value and does not end is interrupted as the cell's statements are.
+func TestInterruptOfShowing(t *testing.T) {
+	r := newRig(t)
+	r.want("keep := 1\ntype L struct{}\nfunc (L) String() string {\n\tfor {\n\t}\n}", "", "")
+	time.AfterFunc(200*time.Millisecond, r.Interrupt)
+	r.want("L{}", "", "Interrupted: the cell was interrupted while its value was shown")
+	r.want("keep", "value: 1", "")
 }

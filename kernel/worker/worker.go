@@ -35,6 +35,7 @@ type language interface {
 	Names() []session.Name
 	Reset() error
 	Ended() bool
+	During(ctx context.Context, cell int, f func()) (ended bool)
 	GoroutinePanic(value any, f rt.Failure) *session.Error
 }
 

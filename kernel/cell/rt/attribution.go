@@ -27,6 +27,7 @@ type task struct {
 	goroutines atomic.Int64
 	raised     raised
 	postponed  postponed
+	labels     context.Context
 	place      atomic.Pointer[int] // where the cell's own statements are
 }
 
@@ -42,9 +43,19 @@ func profilerLabels() unsafe.Pointer
 // BeginCell makes the calling goroutine, and those that it starts from now on, belong to cell n until EndCell.
 func BeginCell(n int) {
 	t := &task{cell: n, done: make(chan struct{})}
-	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(n))))
+	t.labels = pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(n)))
+	pprof.SetGoroutineLabels(t.labels)
 	tasks.Store(profilerLabels(), t)
 	running.Store(t)
+}
+
+// ContinueCell makes the calling goroutine belong to cell n, which began last and has ended: what shows its value does.
+func ContinueCell(n int) {
+	if t := running.Load(); t != nil && t.cell == n {
+		pprof.SetGoroutineLabels(t.labels)
+		return
+	}
+	BeginCell(n)
 }
 
 // EndCell ends the calling goroutine's part in its cell; goroutines that it started still belong to the cell.

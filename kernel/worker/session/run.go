@@ -185,6 +185,36 @@ func (s *Session) execute(ctx context.Context, p *cell.Program) (r result, ended
 	return result{}, false
 }
 
+// During calls f, which may call functions of cells, in the name of a cell. When ctx is cancelled these end as those of a
+// running cell do; ended is false when f goes on in compiled code all the same.
+func (s *Session) During(ctx context.Context, number int, f func()) (ended bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		rt.ContinueCell(number)
+		f()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+	}
+	old := s.stop(number)
+	select {
+	case <-done:
+		s.resume(number, old)
+		return true
+	case <-time.After(interruptPatience):
+	}
+	s.unfinished = make(chan result, 1)
+	go func(to chan result) {
+		<-done
+		s.resume(number, old)
+		to <- result{}
+	}(s.unfinished)
+	return false
+}
+
 // settle waits for an interrupted cell that was still in compiled code when Run returned. One that never ends keeps its
 // goroutine; the interpreter goes on without it.
 func (s *Session) settle(patience time.Duration) {
