@@ -284,12 +284,17 @@ func devicesCommand() *cobra.Command {
 }
 
 func doctorCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, fetch bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is there, what is missing and how to get it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fetch {
+				if _, err := install.Python(cmd.Context(), func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }); err != nil {
+					return err
+				}
+			}
 			compiler := install.Check{Name: "NVRTC", OK: true, Detail: "CompileCUDA works", Needed: "dev.CompileCUDA (shipped CUDA kernels need none)"}
 			if err := gpu.CompilerAvailable(); err != nil {
 				compiler.OK, compiler.Detail = false, err.Error()
@@ -305,6 +310,7 @@ func doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&fetch, "fetch", false, "first fetch JupyterLab and NVRTC into the cache, as lab does")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

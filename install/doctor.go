@@ -74,7 +74,7 @@ func checkEnvironment() Check {
 	c := Check{Name: "JupyterLab", Needed: "memwall lab"}
 	python, ok := FindPython()
 	if !ok {
-		c.Detail, c.Mend = "not fetched yet", "memwall lab fetches it at its first start"
+		c.Detail, c.Mend = "not fetched yet", "memwall lab fetches it at its first start, or memwall doctor --fetch now"
 		return c
 	}
 	c.OK, c.Detail = true, python
