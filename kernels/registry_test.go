@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"memwall/gpu"
+	"memwall/install/installtest"
 )
 
 func TestMain(m *testing.M) {
 	gpu.ChildMain()
+	installtest.Fetch()
 	os.Exit(m.Run())
 }
 

@@ -4,10 +4,12 @@ package installtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -94,6 +96,17 @@ func Python(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	return python
+}
+
+// Fetch makes the pinned Python environment, with NVRTC in it, before the tests of a package run: their TestMain calls it.
+// Where that fails it says why in one line, and the tests that need the compiler say that they did not run.
+func Fetch() {
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	defer cancel()
+	if _, err := install.Python(ctx, func(string) {}); err != nil {
+		reason, _, _ := strings.Cut(err.Error(), "\n")
+		fmt.Fprintln(os.Stderr, "no NVRTC for these tests: "+reason)
+	}
 }
 
 // Browser returns a Chromium. Where there is none it says so in one line and answers "".

@@ -13,10 +13,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"memwall/install/installtest"
 )
 
 func TestMain(m *testing.M) {
 	ChildMain()
+	installtest.Fetch()
 	os.Exit(m.Run())
 }
 

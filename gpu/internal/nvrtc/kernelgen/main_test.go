@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"memwall/gpu/internal/nvrtc"
+	"memwall/install/installtest"
 )
 
 func TestMain(m *testing.M) {
 	nvrtc.ChildMain()
+	installtest.Fetch()
 	os.Exit(m.Run())
 }
 
