@@ -271,12 +271,7 @@ func devicesCommand() *cobra.Command {
 		Short: "List devices and profiles with their roofs and the sources of these",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			devices := gpu.Devices()
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), devices)
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), devices)
-			return nil
+			return show(cmd, asJSON, gpu.Devices())
 		},
 	}
 	jsonFlag(cmd, &asJSON)
@@ -339,11 +334,7 @@ func occupancyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				err = writeJSON(cmd.OutOrStdout(), answer)
-			} else {
-				fmt.Fprintln(cmd.OutOrStdout(), answer)
-			}
+			err = show(cmd, asJSON, answer)
 			if err == nil && answer.Fails() {
 				err = errors.New("occupancy: the launch fails: not one CTA fits an SM")
 			}
@@ -432,6 +423,15 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// show prints a value as JSON or as its text.
+func show(cmd *cobra.Command, asJSON bool, v any) error {
+	if asJSON {
+		return writeJSON(cmd.OutOrStdout(), v)
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), v)
+	return err
+}
+
 func jsonFlag(cmd *cobra.Command, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
 }
@@ -457,11 +457,7 @@ func compileCommand() *cobra.Command {
 					return err
 				}
 			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), compiled)
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), compiled)
-			return nil
+			return show(cmd, asJSON, compiled)
 		},
 	}
 	cmd.Flags().StringVar(&arch, "arch", "sm_90", "architecture")
@@ -492,11 +488,7 @@ func benchVGPUCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), table)
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), table)
-			return nil
+			return show(cmd, asJSON, table)
 		},
 	}
 	jsonFlag(cmd, &asJSON)
