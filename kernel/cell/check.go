@@ -152,15 +152,16 @@ func (c *compilation) harmless(e types.Error) bool {
 	if strings.HasSuffix(e.Msg, "imported and not used") || strings.Contains(e.Msg, "imported as") && strings.HasSuffix(e.Msg, "and not used") {
 		return true
 	}
-	if c.show != nil && strings.Contains(e.Msg, "(no value) used as value") {
-		return e.Pos >= c.show.Args[0].Pos() && e.Pos <= c.show.Args[0].End() && c.noValue()
+	if len(c.shows) == 1 && strings.Contains(e.Msg, "(no value) used as value") {
+		x := c.shows[0].Args[0]
+		return e.Pos >= x.Pos() && e.Pos <= x.End() && c.noValue(x)
 	}
 	return false
 }
 
-// noValue reports whether the last expression is a call that gives nothing.
-func (c *compilation) noValue() bool {
-	call, ok := unparen(c.show.Args[0]).(*ast.CallExpr)
+// noValue reports whether an expression is a call that gives nothing.
+func (c *compilation) noValue(x ast.Expr) bool {
+	call, ok := unparen(x).(*ast.CallExpr)
 	if !ok {
 		return false
 	}

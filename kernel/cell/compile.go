@@ -159,8 +159,8 @@ type compilation struct {
 	keptFile    *ast.File
 	bodyFile    *ast.File
 	standins    map[types.Object]types.Object // x·old → the earlier x
-	show        *ast.CallExpr
-	quiet       bool // the last expression ends with a semicolon
+	shows       []*ast.CallExpr               // the calls of showFunc: one for each value of the last line
+	quiet       bool                          // the last expression ends with a semicolon
 	userErrs    []Diagnostic
 	lenient     bool // for completion: errors do not matter
 }

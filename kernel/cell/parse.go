@@ -59,6 +59,7 @@ type tree struct {
 	file *ast.File
 	free []freeName
 	body *ast.FuncDecl // the statements' function
+	last int           // how many of the statements are the values of a last line x, y
 
 	imports map[string]string // how the names of packages in it are bound
 }
@@ -167,16 +168,53 @@ func (f *files) parseBody(src *source, chunks []chunk) (*tree, []Diagnostic) {
 			blank(text, c.start, c.end)
 		}
 	}
+	commas := listCommas(src.text, chunks)
+	for _, i := range commas {
+		text[i] = ';' // a statement for each value
+	}
 	file, errs := f.parse(src, bodyPrefix+string(text)+"\n}", -len(bodyPrefix), nil)
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	t := &tree{file: file, free: freeNames(file)}
+	t := &tree{file: file, free: freeNames(file), last: len(commas) + 1}
 	t.body, _ = file.Decls[0].(*ast.FuncDecl)
 	if t.body == nil || len(file.Decls) != 1 {
 		return nil, []Diagnostic{{Message: "these are not statements"}}
 	}
 	return t, nil
+}
+
+// listCommas are the offsets of the commas between the values of a cell's last line x, y; nil when it is no such list.
+func listCommas(text string, chunks []chunk) (commas []int) {
+	if len(chunks) == 0 || chunks[len(chunks)-1].kind != token.ILLEGAL {
+		return nil
+	}
+	c := chunks[len(chunks)-1]
+	toks, _ := lex(text[c.start:c.end], func(int, string) {})
+	depth := 0
+	for _, t := range toks {
+		switch t.tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			depth--
+		case token.COMMA:
+			if depth == 0 {
+				commas = append(commas, c.start+t.offset)
+			}
+		}
+	}
+	if len(commas) == 0 {
+		return nil
+	}
+	from := c.start
+	for _, to := range append(commas[:len(commas):len(commas)], c.end) {
+		if _, err := parser.ParseExpr(text[from:to]); err != nil {
+			return nil
+		}
+		from = to + 1
+	}
+	return commas
 }
 
 func blank(text []byte, from, to int) {
@@ -220,7 +258,7 @@ func (f *files) parse(src *source, text string, base int, it *item) (*ast.File, 
 			Place: Place{src.cell, line, column, src.line(line)}, Message: e.Msg, offset: offset,
 		})
 		if e.Msg == "expected 1 expression" {
-			ds[len(ds)-1].Hint = "a cell shows one expression: print several, fmt.Println(a, b)"
+			ds[len(ds)-1].Hint = "only the last line of a cell shows several values: print these, fmt.Println(a, b)"
 		}
 		if len(ds) > maxDiagnostics {
 			break

@@ -19,7 +19,7 @@ type Program struct {
 	Cell    int
 	Unit    *lower.Unit
 	Entry   string   // the function that runs the statements
-	Results []Result // of the last expression
+	Results []Result // of the last expression, or of several: x, y
 	// Failure holds a pointer to the error that ended the cell, Step one to how far the statements got; "" when the cell
 	// has no use for them.
 	Failure, Step string
@@ -304,7 +304,7 @@ func (c *compilation) markCall(list []ast.Stmt, n ast.Stmt) []ast.Stmt {
 		if _, lit := n.(*ast.FuncLit); lit || pos.IsValid() {
 			return false
 		}
-		if ok && call != c.show && call.Pos().IsValid() {
+		if ok && c.showOf(call) == nil && call.Pos().IsValid() {
 			if tv, known := c.info.Types[call.Fun]; !known || !tv.IsType() && !tv.IsBuiltin() {
 				pos = call.Pos()
 			}
@@ -435,13 +435,24 @@ func (c *compilation) guard(pos token.Pos) ast.Stmt {
 	return &ast.IfStmt{If: pos, Cond: cond, Body: &ast.BlockStmt{Lbrace: pos, List: []ast.Stmt{&ast.ReturnStmt{Return: pos}}, Rbrace: pos}}
 }
 
+// showOf is the call that an expression is when it shows a value of the last line, else nil.
+func (c *compilation) showOf(e ast.Expr) *ast.CallExpr {
+	for _, s := range c.shows {
+		if e == s {
+			return s
+		}
+	}
+	return nil
+}
+
 // expression rewrites an expression statement of the top level: a call whose last result is an error may end the cell, and
 // the last expression is kept to be shown.
 func (c *compilation) expression(p *Program, n *ast.ExprStmt) []ast.Stmt {
 	e := n.X
-	last := c.show != nil && n.X == c.show
+	show := c.showOf(e)
+	last := show != nil
 	if last {
-		e = c.show.Args[0]
+		e = show.Args[0]
 	}
 	tv := c.info.Types[unparen(e)]
 	if tv.IsVoid() || tv.Type == nil {
@@ -464,12 +475,12 @@ func (c *compilation) expression(p *Program, n *ast.ExprStmt) []ast.Stmt {
 	if takes {
 		shown = results[:len(results)-1]
 	}
-	for i, t := range shown {
+	for _, t := range shown {
 		if !last || c.quiet || c.prints(e) {
 			lhs = append(lhs, ident("_", e.Pos()))
 			continue
 		}
-		name := fmt.Sprintf("%s%d", outVar, i)
+		name := fmt.Sprintf("%s%d", outVar, len(p.Results))
 		id := ident(name, e.Pos())
 		c.info.Uses[id] = c.hiddenVar(name, anyType)
 		lhs = append(lhs, id)

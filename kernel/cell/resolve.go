@@ -81,7 +81,7 @@ func (c *compilation) declareRest(t *tree) {
 	}
 }
 
-// showLast wraps the cell's last expression.
+// showLast wraps the cell's last expression, or each of several.
 func (c *compilation) showLast() {
 	list := c.body.body.Body.List
 	if c.runsMain {
@@ -100,16 +100,19 @@ func (c *compilation) showLast() {
 		return
 	}
 	last := c.sp.chunks[len(c.sp.chunks)-1]
-	es, ok := list[len(list)-1].(*ast.ExprStmt)
-	if !ok || last.kind != token.ILLEGAL {
-		return
-	}
 	c.quiet = last.semicolon >= 0
-	if _, isCall := unparen(es.X).(*ast.CallExpr); c.quiet && isCall {
-		return // a statement
+	for i := max(0, len(list)-c.body.last); i < len(list) && last.kind == token.ILLEGAL; i++ {
+		es, ok := list[i].(*ast.ExprStmt)
+		if !ok {
+			return
+		}
+		if _, isCall := unparen(es.X).(*ast.CallExpr); c.quiet && isCall {
+			continue // a statement
+		}
+		show := &ast.CallExpr{Fun: ident(showFunc, es.Pos()), Lparen: es.Pos(), Args: []ast.Expr{es.X}, Rparen: es.End()}
+		c.shows = append(c.shows, show)
+		list[i] = &ast.ExprStmt{X: show}
 	}
-	c.show = &ast.CallExpr{Fun: ident(showFunc, es.Pos()), Lparen: es.Pos(), Args: []ast.Expr{es.X}, Rparen: es.End()}
-	list[len(list)-1] = &ast.ExprStmt{X: c.show}
 }
 
 // nameFields writes the names of fields into composite literals whose type is of an earlier cell: the type checker takes that

@@ -74,7 +74,7 @@ func parse(code string) order {
 	return o
 }
 
-const help = `A cell is Go. Its last expression is shown; packages are imported when they are used (fmt, math, gpu, kernels, display, plot …).
+const help = `A cell is Go. Its last expression is shown (x, y: each on its line); packages are imported when they are used (fmt, math, gpu, kernels, display, plot …).
 An unused error of a top-level call ends the cell. Variables, functions and types may be declared again.
 An interrupt ends the cell and keeps all variables; what its functions have deferred is still called, for 0.1 s at most.
 

@@ -31,6 +31,9 @@ func TestCells(t *testing.T) {
 	r.want("display.HTML(\"<b>hi</b>\")", "display: hi", "")
 	r.want("for i := range 3 {\n\tdisplay.Markdown(fmt.Sprint(i))\n}", "display: 0|display: 1|display: 2", "")
 	r.want("type Row struct {\n\tName string\n\tN int\n}\ndisplay.Table([]Row{{\"a\", 1}, {\"bc\", 20}})", "display: Name   N\n----  --\na      1\nbc    20", "")
+	r.want("x, p, []int{x, 2}, errors.New, nil", "value: 1\nn!\n[1 2]\nfunc(text string) error\n<nil>", "")
+	r.want("xs := []float64{1, 2, 6}\nstat.Mean(xs, nil), stat.StdDev(xs, nil)", "value: 3\n2.6457513110645907", "")
+	r.want("display.HTML(\"<i>a</i>\"), 1", "display: a|value: 1", "")
 	r.want("", "", "")
 	r.want("// only a comment", "", "")
 }

@@ -25,26 +25,28 @@ const (
 // bundle is what values show as a cell's last expression; nil when there is nothing to show. cell is the cell that shows
 // them: what it has displayed already is not shown again.
 func (w *worker) bundle(cell int, values []any, types []string) map[string]any {
-	if len(values) == 1 {
-		v := values[0]
-		if s, ok := v.(interface{ ShownIn(cell int) bool }); ok && s.ShownIn(cell) {
-			return nil
-		}
-		if b := ownBundle(v); b != nil {
-			return b
-		}
-	}
-	texts := make([]string, len(values))
+	var texts []string
 	for i, v := range values {
+		if s, ok := v.(interface{ ShownIn(cell int) bool }); ok && s.ShownIn(cell) {
+			continue
+		}
 		static := ""
 		if i < len(types) {
 			static = types[i]
 		}
-		if b := ownBundle(v); b != nil {
-			texts[i], _ = b["text/plain"].(string)
-		} else {
-			texts[i] = text(v, static)
+		b := ownBundle(v)
+		switch {
+		case b == nil:
+			texts = append(texts, text(v, static))
+		case len(values) == 1:
+			return b
+		default:
+			plain, _ := b["text/plain"].(string)
+			texts = append(texts, plain)
 		}
+	}
+	if texts == nil {
+		return nil
 	}
 	return map[string]any{"text/plain": strings.Join(texts, "\n")}
 }
