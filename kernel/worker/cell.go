@@ -91,6 +91,7 @@ func (w *worker) execute(c *cell, done *pipe.Done) {
 		done.Error = order.failure
 		return
 	}
+	timer := startTimer(order.timed)
 	for _, m := range order.magics {
 		if done.Error = w.magic(c, m); done.Error != nil {
 			return
@@ -101,10 +102,9 @@ func (w *worker) execute(c *cell, done *pipe.Done) {
 		return
 	}
 	if strings.TrimSpace(order.code) != "" {
-		timer := startTimer(order.timed)
 		done.Error = w.evaluate(c, order.code)
-		timer.print(w, c)
 	}
+	timer.print(w, c)
 	if done.Error == nil && len(c.Expressions) > 0 {
 		done.Expressions = w.expressions(c)
 	}

@@ -191,17 +191,33 @@ func (t *timer) print(w *worker, c *cell) {
 	}
 	wall, cpu := time.Since(clock)-t.start, processTime()-t.cpu
 	bytes, objects := allocated()
-	w.port.Print(false, fmt.Appendf(nil, "MEASURED: %v, CPU %v, allocated %.3g MB in %s\n",
-		round(wall), round(cpu), float64(bytes-t.bytes)/1e6, plural(int(objects-t.objects), "object")))
+	w.port.Print(false, fmt.Appendf(nil, "MEASURED: %s, CPU %s, allocated %.3g MB in %s\n",
+		digits(wall), digits(cpu), float64(bytes-t.bytes)/1e6, plural(int(objects-t.objects), "object")))
 }
 
-// round keeps three digits of a duration.
-func round(d time.Duration) time.Duration {
+// digits writes a duration with three significant digits: 1.00s, 707ms, 61.2s. Nanoseconds are whole; from 1000 s on it is
+// in hours and minutes.
+func digits(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {
 		unit *= 10
 	}
-	return d.Round(unit)
+	d = d.Round(unit)
+	name := "s"
+	unit = time.Second
+	switch {
+	case d >= 1000*time.Second || d < time.Microsecond:
+		return d.String()
+	case d < time.Millisecond:
+		name, unit = "µs", time.Microsecond
+	case d < time.Second:
+		name, unit = "ms", time.Millisecond
+	}
+	decimals := 0
+	for v := d; v < 100*unit; v *= 10 {
+		decimals++
+	}
+	return fmt.Sprintf("%.*f%s", decimals, float64(d)/float64(unit), name)
 }
 
 // page answers name?: what there is to say, for the client's pager.

@@ -45,9 +45,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestRound(t *testing.T) {
-	for d, want := range map[time.Duration]string{1234567 * time.Nanosecond: "1.23ms", 999: "999ns", 1000: "1µs", 61234 * time.Millisecond: "1m1.2s", 0: "0s"} {
-		if got := round(d).String(); got != want {
+func TestDigits(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		1234567: "1.23ms", 999: "999ns", 0: "0s", 1000: "1.00µs", 10_049: "10.0µs", 999_949: "1.00ms", 999_449: "999µs", 707 * time.Millisecond: "707ms",
+		time.Second: "1.00s", 999_700 * time.Microsecond: "1.00s", 61234 * time.Millisecond: "61.2s", 10 * time.Minute: "600s",
+		999_960 * time.Millisecond: "16m40s", 3661 * time.Second: "1h1m0s",
+	} {
+		if got := digits(d); got != want {
 			t.Errorf("%d: %s, want %s", d, got, want)
 		}
 	}

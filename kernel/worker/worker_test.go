@@ -220,9 +220,18 @@ func TestPictures(t *testing.T) {
 
 func TestMagics(t *testing.T) {
 	r := newFakeRig(t)
-	got, _ := r.run("%%time\nslow")
-	if want := regexp.MustCompile(`^value: 3\.141592653589793\|stdout: MEASURED: \d\d(\.\d)?ms, CPU [\d.]+[mµ]?s, allocated [\d.e-]+ MB in \d+ objects?\n$`); !want.MatchString(got) {
-		t.Errorf("%q", got)
+	const duration = `(0s|\d\.\d\d[mµ]?s|\d\d\.\d[mµ]?s|\d\d\d[mµn]?s)`
+	const times = `stdout: MEASURED: ` + duration + `, CPU ` + duration + `, allocated [\d.e-]+ MB in \d+ objects?\n$`
+	const device = `stdout: dev is virtual:t4 \(T4 16 GB\)\n`
+	for code, want := range map[string]string{
+		"%%time\nslow":             `^value: 3\.141592653589793\|` + times,
+		"%%time\n%device t4\nslow": `^` + device + `\|value: 3\.141592653589793\|` + times,
+		"%device t4\n%%time\nslow": `^` + device + `\|value: 3\.141592653589793\|` + times,
+		"%%time\n%device t4":       `^` + device + times[len("stdout: "):],
+	} {
+		if got, err := r.run(code); err != nil || !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%q: %q %v", code, got, err)
+		}
 	}
 	r.want("%%cuda\n__global__", "", `NotAvailable: %%cuda cells are not available yet: compile the source with mod := dev.CompileCUDA(src) and launch mod.Function("name")`)
 	r.want("%%ptx", "", `NotAvailable: %%ptx cells are not available yet: load the text with mod := dev.LoadPTX(text) and launch mod.Function("name")`)
