@@ -244,12 +244,19 @@ func (w *worker) complete(m *pipe.Complete) pipe.Message {
 		}
 		return c
 	}
-	if arg, ok := strings.CutPrefix(line, "%device "); ok {
-		c := &pipe.Completion{ID: m.ID, Start: at - len([]rune(arg)), End: at}
-		for _, d := range deviceNames() {
-			if strings.HasPrefix(d, arg) {
-				c.Matches, c.Types, c.Signatures = append(c.Matches, d), append(c.Types, "module"), append(c.Signatures, "")
+	typed, names, ok := completeName(before)
+	if arg, device := strings.CutPrefix(line, "%device "); device {
+		typed, names, ok = strings.TrimLeft(arg, " "), nil, true
+		for _, d := range openNames(typed) {
+			if strings.HasPrefix(d, typed) {
+				names = append(names, d)
 			}
+		}
+	}
+	if ok {
+		c := &pipe.Completion{ID: m.ID, Start: at - len([]rune(typed)), End: at}
+		for _, name := range names {
+			c.Matches, c.Types, c.Signatures = append(c.Matches, name), append(c.Types, "module"), append(c.Signatures, "")
 		}
 		return c
 	}
