@@ -85,12 +85,33 @@ func (s *Session) Complete(text string, cursor int) (c Completion) {
 	if prefix != "" && unicode.IsDigit(rune(prefix[0])) {
 		return Completion{Start: cursor, End: cursor}
 	}
-	k := s.lenient(text[:start]+marker, text[end:])
-	if k == nil {
-		return c
+	k, more := s.lenient(text[:start]+marker, text[end:]), []Candidate(nil)
+	if ranges(text[:start]) {
+		more = []Candidate{{Text: token.RANGE.String(), Kind: "keyword"}}
+		if k == nil {
+			k = s.lenient(text[:start]+"range "+marker, text[end:])
+		}
 	}
-	c.Candidates = match(k.candidates(), prefix)
+	if k != nil {
+		for _, x := range k.candidates() {
+			if len(more) == 0 || x.Text != more[0].Text {
+				more = append(more, x)
+			}
+		}
+	}
+	c.Candidates = match(more, prefix)
 	return c
+}
+
+// ranges reports whether the word range may follow a text: behind for, or behind the variables of a for and their := or =.
+func ranges(before string) bool {
+	toks, _ := lex(before, func(int, string) {})
+	i := len(toks) - 1
+	if i >= 0 && (toks[i].tok == token.DEFINE || toks[i].tok == token.ASSIGN) {
+		for i--; i > 0 && (toks[i].tok == token.IDENT || toks[i].tok == token.COMMA); i-- {
+		}
+	}
+	return i >= 0 && toks[i].tok == token.FOR
 }
 
 // literalAt reports the string or comment that an offset is inside of, and where it starts.
@@ -133,10 +154,14 @@ func (s *Session) importPaths(prefix string) (cs []Candidate) {
 }
 
 // lenient checks a text for what can be said about a place in it: first whole, then only up to the end of before, with
-// everything closed that is open there.
+// everything closed that is open there, and with a body for a for, if or switch that has none yet.
 func (s *Session) lenient(before, after string) *compilation {
 	closed := closers(before)
-	for _, text := range []string{before + after, before + closed, before + strings.ReplaceAll(closed, "\n", "")} {
+	head, tail := closed, ""
+	if i := strings.Index(closed, "\n}"); i >= 0 {
+		head, tail = closed[:i], closed[i:]
+	}
+	for _, text := range []string{before + after, before + closed, before + strings.ReplaceAll(closed, "\n", ""), before + head + " {\n}" + tail} {
 		src := newSource(0, text)
 		sp := split(src.text)
 		if len(sp.errs) > 0 {
@@ -150,6 +175,9 @@ func (s *Session) lenient(before, after string) *compilation {
 				break
 			}
 			if !again && !c.findErrors() {
+				if _, id, _ := c.marked(); id == nil && strings.HasSuffix(before, marker) {
+					break // it is in a declaration that does not parse like this
+				}
 				return c
 			}
 		}

@@ -49,6 +49,18 @@ func TestComplete(t *testing.T) {
 		{"// strings.|", "", "ToUpper"},
 		{"12|", "", "counter"},
 		{"undefinedThing.|", "", "X"},
+		{"for i := ra|", "range", "Point"},
+		{"for i, v := ra|ng pt {\n}", "range", ""},
+		{"if true {\n\tfor _, counter = r|", "range recover", ""},
+		{"for r|", "range", ""},
+		{"for i := |", "range counter pt", ""},
+		{"for i := range cou|", "counter", ""},
+		{"func g() {\n\tfor i := range scale(pt, 1).|", "X Norm", ""},
+		{"func g() {\n\tif strings.Contains(strings.ToU|", "ToUpper", ""},
+		{"if pt.|", "Norm X", ""},
+		{"switch pt.N|\nx := 1", "Norm", ""},
+		{"x := ra|", "", "Point"},
+		{"x, pt.|", "Norm X", ""},
 		{"|", "counter pt Point scale fmt for", ""},
 	} {
 		names, _ := complete(s, c.text)
@@ -74,11 +86,17 @@ func TestComplete(t *testing.T) {
 func TestInspect(t *testing.T) {
 	s := newTestSession(t)
 	run(s, 1, "type Point struct{ X, Y int }\n\n// Norm is the length.\nfunc (p Point) Norm() float64 { return 0 }\n\n// scale makes it larger.\nfunc scale(p Point, by int) Point { return p }\npt := Point{1, 2}")
+	s.Predeclare(Predeclared{Name: "dev", Type: "*bytes_alias.Buffer", Imports: map[string]string{"bytes_alias": "bytes"}})
 	for _, c := range []struct{ text, want string }{
 		{"strings.To|Upper(\"a\")", "func ToUpper(s string) string\n\npackage strings\n\nToUpper returns s with all Unicode letters mapped to their upper case."},
 		{"scale(pt, |", "func scale(p Point, by int) Point\n\ncell 1\n\nscale makes it larger."},
 		{"pt.No|rm()", "func (Point) Norm() float64\n\ncell 1\n\nNorm is the length."},
-		{"p|t", "var pt Point\n\ncell 1"},
+		{"p|t", "var pt Point\n\ncell 1\n\nmethods: Norm"},
+		{"pt := Point{5, 6}\npt|", "var pt Point\n\ncell 1\n\nmethods: Norm"},
+		{"pt := 5\npt|", "var pt int"},
+		{"for pt := range 3 { println(pt|) }", "var pt int"},
+		{"de|v", "var dev *bytes.Buffer\n\npredeclared\n\nmethods: Available, AvailableBuffer, Bytes, Cap, Grow, Len, Next, Peek, Read, ReadByte, ReadBytes, ReadFrom, ReadRune, ReadString, Reset, String, Truncate, UnreadByte, UnreadRune, Write … 4 more"},
+		{"dev := 5\ndev|", "var dev int"},
 		{"strin|gs.ToUpper", "package strings // import \"strings\"\n\nPackage strings implements simple functions to manipulate UTF-8 encoded strings."},
 		{"Poi|nt{}", "type Point struct {\n\tX int\n\tY int\n}\nfunc (Point) Norm() float64\n\ncell 1"},
 		{"for|", "for\n\na keyword of Go"},

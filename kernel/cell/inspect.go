@@ -13,17 +13,38 @@ type Description struct {
 	Title string // its declaration, in Go
 	Where string // the cell or the package that declares it
 	Doc   string
+
+	Variable string   // its name when it is a variable of the session
+	Value    string   // of that, on one line; the session's owner knows it
+	Methods  []string // of that, by name
+}
+
+// maxMethods is how many methods of a variable are named; the rest is counted.
+const maxMethods = 20
+
+// parts are what there is to say beside the title and the place.
+func (d Description) parts() (parts []string) {
+	if d.Value != "" {
+		parts = append(parts, "value: "+d.Value)
+	}
+	if n := len(d.Methods); n > maxMethods {
+		parts = append(parts, fmt.Sprintf("methods: %s … %d more", strings.Join(d.Methods[:maxMethods], ", "), n-maxMethods))
+	} else if n > 0 {
+		parts = append(parts, "methods: "+strings.Join(d.Methods, ", "))
+	}
+	if d.Doc != "" {
+		parts = append(parts, d.Doc)
+	}
+	return parts
 }
 
 // Text is the description as plain text.
 func (d Description) Text() string {
 	parts := []string{d.Title}
-	for _, p := range []string{d.Where, d.Doc} {
-		if p != "" {
-			parts = append(parts, p)
-		}
+	if d.Where != "" {
+		parts = append(parts, d.Where)
 	}
-	return strings.Join(parts, "\n\n")
+	return strings.Join(append(parts, d.parts()...), "\n\n")
 }
 
 // Markdown is the description as Markdown.
@@ -32,10 +53,25 @@ func (d Description) Markdown() string {
 	if d.Where != "" {
 		parts = append(parts, "*"+d.Where+"*")
 	}
-	if d.Doc != "" {
-		parts = append(parts, d.Doc)
+	for _, p := range d.parts() {
+		if name, text, ok := strings.Cut(p, "value: "); ok && name == "" {
+			p = "value: " + codeSpan(text)
+		}
+		parts = append(parts, p)
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// codeSpan is a line as code in Markdown, whatever back quotes are in it.
+func codeSpan(text string) string {
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return fence + " " + text + " " + fence
+	}
+	return fence + text + fence
 }
 
 // Inspect describes the name at the cursor, a code point from the start of the text; between the parentheses of a call, where
@@ -159,8 +195,36 @@ func (c *compilation) describe(o types.Object) Description {
 		d.Doc = c.s.importer.Doc(o.Pkg().Path(), docName(o))
 	default:
 		d.Where, d.Doc = c.s.cellOf(o)
+		c.describeVariable(&d, o)
 	}
 	return d
+}
+
+// describeVariable says more of an object when it is a variable of the session.
+func (c *compilation) describeVariable(d *Description, o types.Object) {
+	v, ok := o.(*types.Var)
+	if !ok || v.IsField() {
+		return
+	}
+	e := c.s.names[o.Name()]
+	_, predeclared := c.s.predeclared[o.Name()]
+	switch own := o.Parent() == c.pkg.Scope(); {
+	case e != nil && e.predeclared && (own || e.obj == o), e == nil && predeclared && own && c.bodyVars[o.Name()] == nil:
+		d.Where = "predeclared"
+	case e == nil || e.item != nil || e.stale != "":
+		return
+	case e.obj == o:
+	case own && types.Identical(e.obj.Type(), o.Type()): // the cell at hand declares it again
+		d.Where = cells(e.cell)
+	default:
+		return
+	}
+	d.Variable = o.Name()
+	for _, m := range membersOf(o.Type(), c.pkg) {
+		if f, ok := m.(*types.Func); ok {
+			d.Methods = append(d.Methods, f.Name())
+		}
+	}
 }
 
 // docName is the name of an object in its package's documentation.

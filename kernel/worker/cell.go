@@ -20,6 +20,7 @@ import (
 // run runs one cell and ends it with Done, whatever happens in it.
 func (w *worker) run(c *cell) {
 	done := &pipe.Done{Cell: c.id}
+	w.turn.Lock()
 	func() {
 		defer func() {
 			if e := recover(); e != nil {
@@ -41,6 +42,7 @@ func (w *worker) run(c *cell) {
 	w.tellNames()
 	w.running.CompareAndSwap(c, nil)
 	c.end(nil)
+	w.turn.Unlock()
 	if done.Error != nil {
 		clip(done.Error)
 	}
@@ -98,7 +100,7 @@ func (w *worker) execute(c *cell, done *pipe.Done) {
 		}
 	}
 	if order.page != "" {
-		done.Payload, done.Error = w.page(order.page, order.detail)
+		done.Payload, done.Error = w.page(c.ctx, order.page, order.detail)
 		return
 	}
 	if strings.TrimSpace(order.code) != "" {

@@ -53,8 +53,8 @@ func (f *fake) GoroutinePanic(_ any, e rt.Failure) *session.Error {
 func (f *fake) Complete(code string, cursor int) (m, t, s []string, start, end int) {
 	return []string{fmt.Sprintf("%q", code)}, []string{"variable"}, []string{""}, 0, cursor
 }
-func (f *fake) Inspect(code string, cursor, detail int) (map[string]any, bool) {
-	return map[string]any{"text/plain": fmt.Sprint(code, cursor, detail)}, code != "nothing"
+func (f *fake) Inspect(code string, cursor, detail int) (description, bool) {
+	return description{Title: fmt.Sprint(code, cursor, detail)}, code != "nothing"
 }
 func (f *fake) IsComplete(code string) (string, string) {
 	if strings.Contains(code, "panic") {

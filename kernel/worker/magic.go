@@ -220,15 +220,6 @@ func digits(d time.Duration) string {
 	return fmt.Sprintf("%.*f%s", decimals, float64(d)/float64(unit), name)
 }
 
-// page answers name?: what there is to say, for the client's pager.
-func (w *worker) page(name string, detail int) ([]map[string]any, *pipe.Error) {
-	b, found := w.session.Inspect(name, len([]rune(name)), detail)
-	if !found {
-		return nil, plainError("NotFound", "there is no "+name+" to help with")
-	}
-	return []map[string]any{{"source": "page", "data": b, "start": 0}}, nil
-}
-
 // complete answers a completion; a line that begins with % lists the magics.
 func (w *worker) complete(m *pipe.Complete) pipe.Message {
 	runes := []rune(m.Code)

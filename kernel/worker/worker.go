@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"memwall/gpu"
+	code "memwall/kernel/cell"
 	"memwall/kernel/cell/rt"
 	"memwall/kernel/display"
 	"memwall/kernel/pipe"
@@ -30,7 +31,7 @@ type language interface {
 	Eval(ctx context.Context, code string) session.Outcome
 	Predeclare(name string, pointer any) error
 	Complete(code string, cursor int) (matches, types, signatures []string, start, end int)
-	Inspect(code string, cursor, detail int) (bundle map[string]any, found bool)
+	Inspect(code string, cursor, detail int) (d description, found bool)
 	IsComplete(code string) (status, indent string)
 	Names() []session.Name
 	Reset() error
@@ -38,6 +39,8 @@ type language interface {
 	During(ctx context.Context, cell int, f func()) (ended bool)
 	GoroutinePanic(value any, f rt.Failure) *session.Error
 }
+
+type description = code.Description
 
 // A worker is this process.
 type worker struct {
@@ -57,6 +60,7 @@ type worker struct {
 	names   []pipe.Name    // as the kernel knows them
 
 	pacer pacer
+	turn  sync.Mutex // held by the cell that runs, and by what reads a variable between cells
 
 	watchMemory bool
 	memoryLimit uint64
@@ -158,7 +162,7 @@ func (w *worker) listen() {
 			go w.answer(m.ID, func() pipe.Message { return w.complete(m) }, &pipe.Completion{ID: m.ID, Start: m.Cursor, End: m.Cursor})
 		case *pipe.Inspect:
 			go w.answer(m.ID, func() pipe.Message {
-				b, found := w.session.Inspect(m.Code, m.Cursor, m.Detail)
+				b, found := w.inspect(m.Code, m.Cursor, m.Detail)
 				return &pipe.Inspection{ID: m.ID, Found: found, Bundle: b}
 			}, &pipe.Inspection{ID: m.ID})
 		case *pipe.IsComplete:

@@ -11,13 +11,9 @@ func (s *Session) Complete(code string, cursor int) (matches, types, signatures 
 	return matches, types, signatures, c.Start, c.End
 }
 
-// Inspect describes the name at the cursor as a MIME bundle; with detail 1 it says all that is known.
-func (s *Session) Inspect(code string, cursor, detail int) (bundle map[string]any, found bool) {
-	d, ok := s.cells.Load().Inspect(code, cursor)
-	if !ok {
-		return nil, false
-	}
-	return map[string]any{"text/plain": d.Text(), "text/markdown": d.Markdown()}, true
+// Inspect describes the name at the cursor; with detail 1 it says all that is known.
+func (s *Session) Inspect(code string, cursor, detail int) (d cell.Description, found bool) {
+	return s.cells.Load().Inspect(code, cursor)
 }
 
 // IsComplete answers "complete", "incomplete" with the indentation of the next line, or "invalid".
