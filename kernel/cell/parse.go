@@ -67,8 +67,10 @@ type tree struct {
 // A freeName is an identifier that its fragment does not declare.
 type freeName struct {
 	id       *ast.Ident
-	selector bool   // the x of x.y
-	member   string // that y
+	selector bool     // the x of x.y
+	member   string   // that y
+	key      bool     // a key of a composite literal: a field's name where the literal is a struct
+	of       ast.Expr // the type of that literal, nil where it is not written
 }
 
 const (
@@ -275,11 +277,12 @@ func freeNames(file *ast.File) []freeName {
 		open[id] = true
 	}
 	var names []freeName
+	keys := literalKeys(file)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			if id, ok := n.X.(*ast.Ident); ok && open[id] {
-				names = append(names, freeName{id, true, n.Sel.Name})
+				names = append(names, freeName{id: id, selector: true, member: n.Sel.Name})
 				delete(open, id)
 			}
 		case *ast.CompositeLit:
@@ -289,15 +292,65 @@ func freeNames(file *ast.File) []freeName {
 					continue
 				}
 				if id, ok := kv.Key.(*ast.Ident); ok && id.Obj == nil && !open[id] {
-					names = append(names, freeName{id: id})
+					names = append(names, freeName{id: id, key: true, of: keys[id]})
 				}
 			}
 		case *ast.Ident:
 			if open[n] {
-				names = append(names, freeName{id: n})
+				of, key := keys[n]
+				names = append(names, freeName{id: n, key: key, of: of})
 			}
 		}
 		return true
 	})
 	return names
+}
+
+// literalKeys gives each identifier that is a key of a composite literal the type of that literal, as far as it is written: the
+// type of an inner literal may be left out.
+func literalKeys(file *ast.File) map[*ast.Ident]ast.Expr {
+	keys := map[*ast.Ident]ast.Expr{}
+	known := map[*ast.CompositeLit]ast.Expr{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		lit, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		of := lit.Type
+		if of == nil {
+			of = known[lit]
+		}
+		var key, elem ast.Expr
+		switch t := pointee(of).(type) {
+		case *ast.MapType:
+			key, elem = t.Key, t.Value
+		case *ast.ArrayType:
+			elem = t.Elt
+		}
+		for _, e := range lit.Elts {
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				if id, ok := kv.Key.(*ast.Ident); ok {
+					keys[id] = of
+				}
+				if inner, ok := kv.Key.(*ast.CompositeLit); ok {
+					known[inner] = key
+				}
+				e = kv.Value
+			}
+			if inner, ok := e.(*ast.CompositeLit); ok {
+				known[inner] = elem
+			}
+		}
+		return true
+	})
+	return keys
+}
+
+// pointee takes parentheses and a pointer off a type: an inner literal of []*T is a T.
+func pointee(t ast.Expr) ast.Expr {
+	t = ast.Unparen(t)
+	if p, ok := t.(*ast.StarExpr); ok {
+		return ast.Unparen(p.X)
+	}
+	return t
 }

@@ -229,6 +229,9 @@ func (c *compilation) resolve() (again bool) {
 func (c *compilation) bind(t *tree, f freeName, b *binding, inserted map[string]bool) *Diagnostic {
 	name := f.id.Name
 	old := t.item == nil && c.bodyVars[name] != nil && c.before(f) // a use in front of the name's declaration
+	if old && f.key && c.hasFields(f.of) {
+		return nil // a field's name: go/types finds it in the struct
+	}
 	local := name
 	if old {
 		local = name + oldMark
@@ -279,6 +282,69 @@ func (c *compilation) before(f freeName) bool {
 	n := c.bodyVars[f.id.Name].stmt.node
 	own := n.Pos() <= f.id.Pos() && f.id.Pos() < n.End()
 	return !c.program_ || c.s.names[f.id.Name] != nil || own && f.selector && c.s.auto[f.id.Name] != ""
+}
+
+// hasFields reports whether the keys of a literal of this type are names of fields: it is a struct, or of a type that is not
+// written and not known, which mostly is one.
+func (c *compilation) hasFields(of ast.Expr) bool {
+	switch t := pointee(of).(type) {
+	case *ast.MapType, *ast.ArrayType:
+		return false
+	case *ast.IndexExpr:
+		return c.hasFields(t.X)
+	case *ast.IndexListExpr:
+		return c.hasFields(t.X)
+	case *ast.SelectorExpr:
+		if pkg, ok := t.X.(*ast.Ident); ok {
+			return c.structOf(pkg.Name, t.Sel.Name)
+		}
+	case *ast.Ident:
+		for _, tree := range c.trees {
+			if spec := typeSpec(tree.file, t.Name); spec != nil {
+				if _, named := spec.Type.(*ast.Ident); named { // perhaps a circle, which go/types will report
+					return true
+				}
+				return c.hasFields(spec.Type)
+			}
+		}
+		if e := c.s.names[t.Name]; e != nil && e.obj.Type() != nil {
+			return isStruct(e.obj.Type())
+		}
+	}
+	return true
+}
+
+// structOf reports whether a type of a compiled package is a struct.
+func (c *compilation) structOf(pkg, name string) bool {
+	path := c.imports[pkg]
+	if path == "" {
+		path = c.s.imports[pkg]
+	}
+	if path == "" {
+		path = c.s.auto[pkg]
+	}
+	if p, err := c.s.importer.Import(path); err == nil {
+		if o := p.Scope().Lookup(name); o != nil {
+			return isStruct(o.Type())
+		}
+	}
+	return true
+}
+
+func isStruct(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Struct)
+	return ok
+}
+
+// typeSpec finds the declaration of a type anywhere in a file.
+func typeSpec(file *ast.File, name string) (found *ast.TypeSpec) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == name {
+			found = spec
+		}
+		return found == nil
+	})
+	return found
 }
 
 // gone reports whether an earlier meaning of a name is hidden by this cell (an import of the name).
