@@ -423,7 +423,12 @@ func (p printer) inner(t types.Type, v reflect.Value, depth int, open bool) {
 	x := In(readable(v).Interface())
 	b, ok := x.(Box)
 	if !ok {
-		p.native(reflect.ValueOf(x), depth+1, open)
+		r := reflect.ValueOf(x)
+		if container, ok := containerType(r.Type()); ok && hidesBox(r, open) {
+			p.value(container, r, depth+1, open, true)
+			return
+		}
+		p.native(r, depth+1, open)
 		return
 	}
 	if p.callMethod(b, open) {
