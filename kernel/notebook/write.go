@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Write writes a notebook as Jupyter does: keys sorted, one space of indentation, texts as lists of lines. The file is
@@ -72,9 +73,10 @@ func writeFile(path string, data []byte) (err error) {
 }
 
 func writeThrough(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	// Without O_NONBLOCK opening a named pipe waits for a reader, perhaps for ever.
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return fmt.Errorf("write %s: it is no regular file, and nothing takes what is written to it: %w", path, err)
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err != nil {
