@@ -157,7 +157,6 @@ type compilation struct {
 	files       []*ast.File
 	typeErrs    []types.Error
 	keptFile    *ast.File
-	bodyFile    *ast.File
 	standins    map[types.Object]types.Object // x·old → the earlier x
 	shows       []*ast.CallExpr               // the calls of showFunc: one for each value of the last line
 	quiet       bool                          // the last expression ends with a semicolon

@@ -37,13 +37,11 @@ func TestMain(m *testing.M) {
 }
 
 type testWorker struct {
-	conn     *pipe.Conn
-	port     *pipe.Port
-	mu       sync.Mutex
-	stop     chan pipe.Interrupt
-	inputs   chan *pipe.InputReply
-	names    []pipe.Name
-	children int
+	conn   *pipe.Conn
+	port   *pipe.Port
+	stop   chan pipe.Interrupt
+	inputs chan *pipe.InputReply
+	names  []pipe.Name
 }
 
 func worker() {

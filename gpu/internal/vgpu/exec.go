@@ -31,10 +31,10 @@ type barrierWait struct {
 
 // blockCounts are what a worker counts of one block.
 type blockCounts struct {
-	warps, lanes           uint64
-	taken, takenLanes      uint64 // of its ending, where that has a guard: executions with any lane, lanes
-	branches, divergent    uint64
-	barriers, barrierLanes uint64
+	warps, lanes        uint64
+	taken, takenLanes   uint64 // of its ending, where that has a guard: executions with any lane, lanes
+	branches, divergent uint64
+	barriers            uint64
 }
 
 // fullFuel is how many instructions a worker executes between two looks at whether the launch was cancelled; an mma takes

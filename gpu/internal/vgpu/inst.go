@@ -22,12 +22,11 @@ type inst struct {
 	id         int32 // index of the PTX instruction in the program
 	pattern    int32 // index of its address memo in the worker; -1 where there is none
 	e          uint32
-	offset     int32 // byte offset of an address
 	size       uint8 // bytes an element
 	n          uint8 // elements of a vector
 	flags      uint16
-	low, high  bool // a fused conversion of this half of a register
-	_          uint16
+	low, high  bool    // a fused conversion of this half of a register
+	_          [6]byte // to 64 bytes
 }
 
 const (

@@ -118,10 +118,9 @@ type ending struct {
 
 // barrierReduce is what bar.red does: a predicate over all threads of the barrier.
 type barrierReduce struct {
-	op       uint8 // 0 none, 1 and, 2 or, 3 popc
-	d, p     uint32
-	not      uint32
-	wideMask bool
+	op   uint8 // 0 none, 1 and, 2 or, 3 popc
+	d, p uint32
+	not  uint32
 }
 
 // decoder turns the instructions of one function into a program.
