@@ -59,6 +59,9 @@ func (w *warp) touchRow(in *inst, s *site, address, size uint64) {
 	if address < s.low || end > s.high {
 		w.enter(in, s, address, end, size)
 	}
+	if w.cta.watch != nil {
+		w.showRow(in, spaceGlobal, address, size)
+	}
 	if !w.w.count {
 		return
 	}
@@ -97,6 +100,9 @@ func (w *warp) touch(in *inst, s *site, a *[32]uint64, size uint64) {
 	low, high := first+p.low, first+p.high
 	if low < s.low || high > s.high || low > high {
 		w.enterLanes(in, s, a, size)
+	}
+	if w.cta.watch != nil {
+		w.show(in, spaceGlobal, a, m, size)
 	}
 	if !w.w.count {
 		return
@@ -195,13 +201,16 @@ func (w *warp) touchShared(in *inst, s *site, a *[32]uint64, size uint64) {
 	} else if first&(size-1) != 0 {
 		w.misaligned(in, int(lane), first, size, "shared")
 	}
-	n := uint64(len(w.w.shared))
+	n := uint64(len(w.cta.shared))
 	if low, high := first+p.low, first+p.high; high > n || low > high {
 		for ; m != 0; m &= m - 1 {
 			if i := lowest(m); a[i] > n || a[i]+size > n {
 				w.sharedOutOfBounds(in, int(i), a[i], size)
 			}
 		}
+	}
+	if w.cta.watch != nil {
+		w.show(in, spaceShared, a, w.mask, size)
 	}
 	if w.w.count {
 		lanes := uint64(popcount(w.mask))
@@ -219,12 +228,15 @@ func (w *warp) touchSharedRow(in *inst, s *site, address, size uint64) {
 	if address&(size-1) != 0 {
 		w.misaligned(in, 0, address, size, "shared")
 	}
-	if n := uint64(len(w.w.shared)); address > n || address+32*size > n {
+	if n := uint64(len(w.cta.shared)); address > n || address+32*size > n {
 		for i := range 32 {
 			if lane := address + uint64(i)*size; lane > n || lane+size > n {
 				w.sharedOutOfBounds(in, i, lane, size)
 			}
 		}
+	}
+	if w.cta.watch != nil {
+		w.showRow(in, spaceShared, address, size)
 	}
 	if w.w.count {
 		c := &s.shared
@@ -250,6 +262,9 @@ func (w *warp) touchLocal(in *inst, s *site, a *[32]uint64, size uint64) {
 			w.fault(in, int(i), &driver.Fault{Kind: driver.OutOfBounds, Space: "local", Address: a[i], Bytes: int(size), Allocation: "a thread has " + byteCount(n)})
 		}
 		spread[i] = a[i]&^3*32 + uint64(i)*4 + a[i]&3
+	}
+	if w.cta.watch != nil {
+		w.show(in, spaceLocal, a, w.mask, size)
 	}
 	if !w.w.count {
 		return

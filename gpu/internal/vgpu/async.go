@@ -47,7 +47,7 @@ func (s *asyncState) finish(w *warp) {
 }
 
 func (w *warp) completeAsync(list []asyncRecord) {
-	shared := unsafe.Pointer(unsafe.SliceData(w.w.shared))
+	shared := unsafe.Pointer(unsafe.SliceData(w.cta.shared))
 	for k := range list {
 		r := &list[k]
 		for m := r.mask; m != 0; m &= m - 1 {
@@ -154,9 +154,7 @@ func opAsyncCopy(w *warp, in *inst) {
 		w.fault(in, int(lowest(w.mask)), &driver.Fault{Kind: driver.OutOfBounds, Space: "shared", Address: to[lowest(w.mask)], Bytes: int(size),
 			Allocation: "a generic address; convert it with cvta.to.shared"})
 	}
-	requests, lanes, bytes := s.shared.requests, s.shared.lanes, s.shared.bytes
 	w.touchShared(in, s, to, size)
-	_, _, _ = requests, lanes, bytes
 	for i := range r.to {
 		r.to[i] = uint32(to[i])
 	}
@@ -203,11 +201,24 @@ func (w *warp) asyncTakes(in *inst, r *asyncRecord) uint32 {
 	return reads
 }
 
-func opAsyncCommit(w *warp, in *inst) { w.async.commit() }
+func opAsyncCommit(w *warp, in *inst) {
+	w.async.commit()
+	if w.cta.watch != nil {
+		w.cta.watch.group(w, in, -1)
+	}
+}
 
-func opAsyncWait(w *warp, in *inst) { w.async.wait(w, int(in.imm)) }
+func opAsyncWait(w *warp, in *inst) {
+	w.async.wait(w, int(in.imm))
+	if w.cta.watch != nil {
+		w.cta.watch.group(w, in, int(in.imm))
+	}
+}
 
 func opAsyncWaitAll(w *warp, in *inst) {
 	w.async.commit()
 	w.async.wait(w, 0)
+	if w.cta.watch != nil {
+		w.cta.watch.group(w, in, 0)
+	}
 }

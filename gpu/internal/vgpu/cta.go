@@ -20,44 +20,29 @@ type barrierState struct {
 	begun   bool
 }
 
-// worker executes CTAs, one after another; it owns register files, shared memory and counters.
-type worker struct {
-	p           *program
-	run         *launchRun
-	memory      unsafe.Pointer
-	allocations []*allocation
-	args        []byte
-	shared      []byte
-	count       bool
-	fuel        int
-	executed    uint64 // instructions before the last refuel
-	ordinal     uint64 // of the CTA among those executed
-	warps       []warp
-	barriers    [maxBarriers]barrierState
-	cta         [3]uint32
-	address     [32]uint64
-	address2    [32]uint64
-
-	blocks  []blockCounts
-	guarded []guardCounts
-	sites   []site
-	trace   []uint64
-	rounds  uint64 // most dependent global loads of a warp
+// cta is the state of one resident CTA: its warps with their registers, shared and local memory, and barriers.
+type cta struct {
+	p        *program
+	index    [3]uint32 // %ctaid
+	ordinal  uint64    // among the CTAs that the launch executes
+	sm       int       // that it lies on
+	warps    []warp
+	shared   []byte
+	local    []byte
+	barriers [maxBarriers]barrierState
+	watch    observer // nil: nobody watches
 
 	files []byte // register files
-	local []byte
 	grid  driver.Dim3
 	dim   driver.Dim3
-	dyn   int
+	dyn   int // bytes of dynamic shared memory
 }
 
-type guardCounts struct{ warps, active, lanes uint64 }
-
-// newWorker prepares register files for CTAs of a shape; constants and what depends on the shape alone is filled once.
-func newWorker(p *program, grid, dim driver.Dim3, dynamic int) *worker {
+// newCTA prepares register files for CTAs of a shape; constants and what depends on the shape alone is filled once.
+func newCTA(p *program, grid, dim driver.Dim3, dynamic int) *cta {
 	threads := int(dim.Count())
 	n := (threads + warpSize - 1) / warpSize
-	k := &worker{p: p, grid: grid, dim: dim, dyn: dynamic}
+	k := &cta{p: p, grid: grid, dim: dim, dyn: dynamic}
 	size := alignUp(p.fileBytes, 256)
 	k.files = make([]byte, n*size+128)
 	base := alignUp(int(uintptr(unsafe.Pointer(&k.files[0]))&127), 128) - int(uintptr(unsafe.Pointer(&k.files[0]))&127)
@@ -67,7 +52,7 @@ func newWorker(p *program, grid, dim driver.Dim3, dynamic int) *worker {
 	preds := make([]uint32, n*p.preds)
 	for i := range k.warps {
 		w := &k.warps[i]
-		w.w, w.id = k, i
+		w.cta, w.id = k, i
 		w.base = unsafe.Pointer(&k.files[base+i*size])
 		w.pred = preds[i*p.preds : (i+1)*p.preds : (i+1)*p.preds]
 		w.local = k.local[i*warpSize*p.local : (i+1)*warpSize*p.local]
@@ -83,9 +68,6 @@ func newWorker(p *program, grid, dim driver.Dim3, dynamic int) *worker {
 			k.fillSpecial(w, s)
 		}
 	}
-	k.blocks = make([]blockCounts, len(p.blocks))
-	k.guarded = make([]guardCounts, len(p.infos))
-	k.sites = make([]site, p.patterns)
 	return k
 }
 
@@ -96,7 +78,7 @@ func fill[T uint32 | uint64](d *[32]T, v T) {
 }
 
 // fillSpecial writes a special register that is the same for every CTA.
-func (k *worker) fillSpecial(w *warp, s specialSlot) {
+func (k *cta) fillSpecial(w *warp, s specialSlot) {
 	if s.special.Wide() {
 		fill(w.u64(s.at), 0)
 		return
@@ -134,7 +116,7 @@ func (k *worker) fillSpecial(w *warp, s specialSlot) {
 		case ptx.NwarpID:
 			d[lane] = uint32(len(k.warps))
 		case ptx.NSMID:
-			d[lane] = 1 << 20 // set by begin, which knows the profile
+			d[lane] = 1 << 20 // set by worker.begin, which knows the profile
 		case ptx.LanemaskEq:
 			d[lane] = one
 		case ptx.LanemaskLt:
@@ -153,35 +135,14 @@ func (k *worker) fillSpecial(w *warp, s specialSlot) {
 	}
 }
 
-// begin prepares the worker for a launch.
-func (k *worker) begin(r *launchRun) {
-	k.run, k.memory, k.allocations, k.args, k.count = r, r.memory.host, r.allocations, r.args, r.count
-	k.fuel, k.executed, k.rounds = fullFuel, 0, 0
-	clear(k.blocks)
-	clear(k.guarded)
-	for i := range k.sites {
-		s := &k.sites[i]
-		s.low, s.high, s.alloc = 1, 0, nil
-		s.global, s.local, s.shared = globalCounts{}, globalCounts{}, sharedCounts{}
-	}
-	for i := range k.warps {
-		for _, s := range k.p.specials {
-			if s.special == ptx.NSMID {
-				fill(k.warps[i].u32(s.at), uint32(r.sms))
-			}
-		}
-	}
-}
-
-// execute runs one CTA.
-func (k *worker) execute(index uint64, sm int) {
-	k.cta = [3]uint32{uint32(index % uint64(k.grid.X)), uint32(index / uint64(k.grid.X) % uint64(k.grid.Y)), uint32(index / uint64(k.grid.X) / uint64(k.grid.Y))}
+// start makes it the CTA of an index in the grid, at its entry.
+func (k *cta) start(index uint64, sm int) {
+	k.index = [3]uint32{uint32(index % uint64(k.grid.X)), uint32(index / uint64(k.grid.X) % uint64(k.grid.Y)), uint32(index / uint64(k.grid.X) / uint64(k.grid.Y))}
+	k.sm = sm
 	threads := int(k.dim.Count())
 	clear(k.shared)
 	clear(k.local)
 	k.barriers = [maxBarriers]barrierState{}
-	k.executed += uint64(fullFuel - k.fuel)
-	k.fuel = fullFuel
 	for i := range k.warps {
 		w := &k.warps[i]
 		w.live = allLanes
@@ -198,39 +159,18 @@ func (k *worker) execute(index uint64, sm int) {
 			v := uint32(sm)
 			switch s.special {
 			case ptx.CtaidX, ptx.ClusterIDX:
-				v = k.cta[0]
+				v = k.index[0]
 			case ptx.CtaidY, ptx.ClusterIDY:
-				v = k.cta[1]
+				v = k.index[1]
 			case ptx.CtaidZ, ptx.ClusterIDZ:
-				v = k.cta[2]
+				v = k.index[2]
 			}
 			fill(w.u32(s.at), v)
 		}
 	}
-	if cause := k.run.cancelled(); cause != nil && len(k.p.f.Body) > 0 {
-		k.stop(&k.warps[0], 0, 0, cause)
-	}
-	for {
-		waiting := 0
-		for i := range k.warps {
-			w := &k.warps[i]
-			if w.state == running {
-				w.run()
-			}
-			if w.state == atBarrier {
-				waiting++
-			}
-		}
-		if waiting == 0 {
-			return
-		}
-		if !k.releaseBarriers() {
-			k.deadlock()
-		}
-	}
 }
 
-func (k *worker) zero(w *warp, r int32) {
+func (k *cta) zero(w *warp, r int32) {
 	at := k.p.slots.at[r]
 	switch {
 	case isPredicate(&k.p.f.Registers[r]):
@@ -243,7 +183,7 @@ func (k *worker) zero(w *warp, r int32) {
 }
 
 // releaseBarriers lets the warps go whose barrier is complete; it reports whether there were any.
-func (k *worker) releaseBarriers() bool {
+func (k *cta) releaseBarriers() bool {
 	released := false
 	for number := range uint32(maxBarriers) {
 		var waiting, threads, want uint32
@@ -264,6 +204,9 @@ func (k *worker) releaseBarriers() bool {
 			continue
 		}
 		released = true
+		if k.watch != nil {
+			k.watch.released(k, number)
+		}
 		for i := range k.warps {
 			w := &k.warps[i]
 			if w.state == atBarrier && w.wait.number == number {
@@ -277,10 +220,10 @@ func (k *worker) releaseBarriers() bool {
 }
 
 // arriveOnly is bar.arrive.
-func (k *worker) arriveOnly(w *warp, wait *barrierWait) { k.barriers[wait.number].arrived += warpSize }
+func (k *cta) arriveOnly(w *warp, wait *barrierWait) { k.barriers[wait.number].arrived += warpSize }
 
 // contribute adds the lanes' predicates to a bar.red.
-func (k *worker) contribute(w *warp, wait *barrierWait, m uint32) {
+func (k *cta) contribute(w *warp, wait *barrierWait, m uint32) {
 	s := &k.barriers[wait.number]
 	if !s.begun {
 		s.begun, s.all = true, true
@@ -292,7 +235,7 @@ func (k *worker) contribute(w *warp, wait *barrierWait, m uint32) {
 }
 
 // reduced writes the result of a bar.red.
-func (k *worker) reduced(w *warp, s *barrierState) {
+func (k *cta) reduced(w *warp, s *barrierState) {
 	r := &w.wait.end.reduce
 	var all uint32
 	switch r.op {
@@ -310,7 +253,7 @@ func (k *worker) reduced(w *warp, s *barrierState) {
 }
 
 // deadlock stops a launch whose warps wait for each other.
-func (k *worker) deadlock() {
+func (k *cta) deadlock() {
 	var first *warp
 	var parts []string
 	done := 0
@@ -333,22 +276,5 @@ func (k *worker) deadlock() {
 	if done > 0 {
 		detail += fmt.Sprintf("; %d finished", done)
 	}
-	k.stop(first, first.wait.end.id, int(lowest(first.live)), &driver.Fault{Kind: driver.Deadlock, Detail: detail})
-}
-
-// clock is a counter that grows with what the worker executes: four cycles an instruction.
-func (k *worker) clock() uint64 {
-	return (k.executed+uint64(fullFuel-k.fuel))*4 + 1000
-}
-
-// refuel looks whether the launch was cancelled, and keeps the trace short.
-func (k *worker) refuel(w *warp, at int32) {
-	k.executed += uint64(fullFuel - k.fuel)
-	k.fuel = fullFuel
-	if len(k.trace) > maxTrace {
-		k.run.caches.flush(k.ordinal, k, func() bool { return k.run.cancelled() != nil })
-	}
-	if cause := k.run.cancelled(); cause != nil {
-		k.stop(w, k.p.blocks[at].from, int(lowest(w.stack[len(w.stack)-1].mask)), cause)
-	}
+	first.w.stop(first, first.wait.end.id, int(lowest(first.live)), &driver.Fault{Kind: driver.Deadlock, Detail: detail})
 }

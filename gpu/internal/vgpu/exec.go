@@ -71,6 +71,9 @@ func (w *warp) run() {
 		}
 		m := top.mask
 		w.mask = m
+		if w.cta.watch != nil {
+			w.cta.watch.enter(w, at, m)
+		}
 		c := &k.blocks[at]
 		c.warps++
 		w.rounds += b.chase
@@ -222,11 +225,14 @@ func (w *warp) arrive(b *block, c *blockCounts, top *split) bool {
 		w.w.stop(w, e.id, int(lane), &driver.Fault{Kind: driver.Illegal, Detail: "there is no such barrier: they are 0 to 15"})
 	}
 	if e.reduce.op != 0 {
-		w.w.contribute(w, &wait, m)
+		w.cta.contribute(w, &wait, m)
 	}
 	w.wait = wait
+	if w.cta.watch != nil {
+		w.cta.watch.arrive(w, e, wait.number, m)
+	}
 	if e.arrive {
-		w.w.arriveOnly(w, &wait)
+		w.cta.arriveOnly(w, &wait)
 		return false
 	}
 	if len(w.stack) == 1 {

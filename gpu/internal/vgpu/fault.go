@@ -25,7 +25,7 @@ func (k *worker) stop(w *warp, id int32, lane int, f *driver.Fault) {
 			f.SourceText = k.run.sourceLine(f.File, f.SourceLine)
 		}
 	}
-	f.CTA, f.Warp, f.Lane = k.cta, w.id, lane
+	f.CTA, f.Warp, f.Lane = w.cta.index, w.id, lane
 	panic(stopped{f})
 }
 
@@ -42,7 +42,7 @@ func (w *warp) outOfBounds(in *inst, lane int, address, size uint64) {
 }
 
 func (w *warp) sharedOutOfBounds(in *inst, lane int, address, size uint64) {
-	w.fault(in, lane, &driver.Fault{Kind: driver.OutOfBounds, Space: "shared", Address: address, Bytes: int(size), Allocation: "CTA has " + strings.ReplaceAll(byteCount(uint64(len(w.w.shared))), ",", "")})
+	w.fault(in, lane, &driver.Fault{Kind: driver.OutOfBounds, Space: "shared", Address: address, Bytes: int(size), Allocation: "CTA has " + strings.ReplaceAll(byteCount(uint64(len(w.cta.shared))), ",", "")})
 }
 
 // describeAccess says where an access lies that no allocation holds whole.

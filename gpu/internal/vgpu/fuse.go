@@ -39,7 +39,7 @@ func (d *decoder) fuse(x inst, in, next *ptx.Instruction) (inst, bool) {
 			return x, false
 		}
 	}
-	return inst{fn: fn, d: d.s.at[dst.Register], a: x.a, pattern: -1, low: fn != nil && half == 0, high: fn != nil && half == 1}, fn != nil
+	return inst{fn: fn, d: d.s.at[dst.Register], a: x.a, pattern: -1, flags: []uint16{flagLow, flagHigh}[half]}, fn != nil
 }
 
 // laneCvtF32F16High is cvt.f32.f16 of the upper half of a register: d = float32(a>>16).
@@ -89,11 +89,11 @@ func opHalves(w *warp, in *inst) {
 // pair joins the conversion of a register's upper half with that of its lower half just before it.
 func (d *decoder) pair(b *block, high inst) bool {
 	n := len(b.code) - 1
-	if n < 0 || !high.high {
+	if n < 0 || high.flags&flagHigh == 0 {
 		return false
 	}
 	low := b.code[n]
-	if !low.low || low.a != high.a || low.d == low.a || low.d == high.d {
+	if low.flags&flagLow == 0 || low.a != high.a || low.d == low.a || low.d == high.d {
 		return false
 	}
 	x := inst{fn: opHalves, d: low.d, e: high.d, a: low.a, pattern: -1, id: low.id, flags: flagSelf}

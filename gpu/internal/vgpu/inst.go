@@ -12,9 +12,10 @@ const (
 // opFunc executes one decoded instruction for a warp.
 type opFunc func(w *warp, in *inst)
 
-// inst is a decoded instruction, 64 bytes, its first word the op. Operands are byte offsets of slots in the register
+// inst is a decoded instruction, 64 bytes, its first word the address of its assembly, its second the portable op. Operands are byte offsets of slots in the register
 // file, or predicate indexes.
 type inst struct {
+	code       uintptr // address of the op's assembly, 0 where there is none
 	fn         opFunc
 	d, a, b, c uint32
 	imm        uint64
@@ -25,8 +26,6 @@ type inst struct {
 	size       uint8 // bytes an element
 	n          uint8 // elements of a vector
 	flags      uint16
-	low, high  bool    // a fused conversion of this half of a register
-	_          [6]byte // to 64 bytes
 }
 
 const (
@@ -42,6 +41,8 @@ const (
 	flagAtomic
 	flagShared // cp.async, atom: in shared memory
 	flagLocal
+	flagLow  // a fused conversion of the lower half of a register
+	flagHigh // of the upper half
 )
 
 // extra holds what few instructions need.
@@ -74,6 +75,7 @@ type warp struct {
 	async  asyncState
 	rounds uint64 // dependent global loads so far
 	w      *worker
+	cta    *cta
 	local  []byte // local memory of its lanes, lane after lane
 }
 

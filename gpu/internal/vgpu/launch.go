@@ -27,7 +27,8 @@ type launchRun struct {
 	sources     map[string]string
 	ctx         context.Context
 	stopFlag    atomic.Bool
-	caches      *replay // nil where nothing is counted
+	caches      *replay             // nil where nothing is counted
+	watch       func(*cta) observer // nil: no CTA is watched
 }
 
 // cancelled gives the fault of a launch whose context has ended, or nil.
@@ -167,7 +168,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	}
 	f.program.collect(result, pool, l.Count)
 	result.Counts.CTAs = executed
-	result.Counts.Warps = executed * uint64(len(pool[0].warps))
+	result.Counts.Warps = executed * uint64(len(pool[0].cta.warps))
 	result.Host = time.Since(start)
 	return result, nil
 }
@@ -186,7 +187,7 @@ func (r *launchRun) execute(pool []*worker, executed uint64) error {
 			if i >= executed || r.stopFlag.Load() {
 				return
 			}
-			k.ordinal = i
+			k.cta.ordinal = i
 			f := k.try(i*uint64(r.step), int(i%uint64(r.sms)))
 			if f != nil {
 				mu.Lock()

@@ -246,7 +246,7 @@ func (f *function) workers(l *driver.Launch, n int) []*worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.idle) > 0 {
-		if k := f.idle[0]; k.grid != l.Grid || k.dim != l.CTA || k.dyn != l.Shared {
+		if k := f.idle[0].cta; k.grid != l.Grid || k.dim != l.CTA || k.dyn != l.Shared {
 			f.idle = nil
 		}
 	}
@@ -270,7 +270,7 @@ func (f *function) giveBack(l *driver.Launch, pool []*worker) {
 	defer f.mu.Unlock()
 	size := 0
 	for _, k := range pool {
-		size += len(k.files) + len(k.local) + len(k.shared) + 4096*len(k.sites)
+		size += len(k.cta.files) + len(k.cta.local) + len(k.cta.shared) + 4096*len(k.sites)
 		k.run, k.allocations, k.args, k.trace = nil, nil, nil, nil
 	}
 	if size <= keepBytes && !f.module.unloaded.Load() {

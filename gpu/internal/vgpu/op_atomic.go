@@ -130,7 +130,7 @@ func opAtomicShared(w *warp, in *inst) {
 
 func (w *warp) atomicShared(in *inst, a *[32]uint64) {
 	w.touchShared(in, w.site(in), a, uint64(in.size))
-	shared := unsafe.Pointer(unsafe.SliceData(w.w.shared))
+	shared := unsafe.Pointer(unsafe.SliceData(w.cta.shared))
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := lowest(m)
 		w.atomicLane(in, i, unsafe.Add(shared, a[i]))

@@ -442,7 +442,7 @@ func opLoadMatrix(w *warp, in *inst) {
 	w.mask = uint32(uint64(1)<<(8*n) - 1)
 	w.touchShared(in, w.site(in), a, 16)
 	w.mask = allLanes
-	shared := unsafe.Pointer(unsafe.SliceData(w.w.shared))
+	shared := unsafe.Pointer(unsafe.SliceData(w.cta.shared))
 	var rows [32]*[4]uint32
 	for i := range 8 * n {
 		rows[i] = (*[4]uint32)(unsafe.Add(shared, a[i]))

@@ -506,11 +506,11 @@ func (w *warp) loadShared(in *inst, a *[32]uint64) {
 	s, size := w.site(in), uint64(in.size)*uint64(in.n)
 	if w.mask == allLanes && size >= 4 && contiguous(a, size) {
 		w.touchSharedRow(in, s, a[0], size)
-		w.loadRow(in, unsafe.Pointer(&w.w.shared[a[0]]))
+		w.loadRow(in, unsafe.Pointer(&w.cta.shared[a[0]]))
 		return
 	}
 	w.touchShared(in, s, a, size)
-	w.loadLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.w.shared)), 0)
+	w.loadLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.cta.shared)), 0)
 }
 
 // opStoreShared is st.shared [a], b.
@@ -522,11 +522,11 @@ func (w *warp) storeShared(in *inst, a *[32]uint64) {
 	s, size := w.site(in), uint64(in.size)*uint64(in.n)
 	if w.mask == allLanes && size >= 4 && contiguous(a, size) {
 		w.touchSharedRow(in, s, a[0], size)
-		w.storeRow(in, a, unsafe.Pointer(&w.w.shared[a[0]]))
+		w.storeRow(in, a, unsafe.Pointer(&w.cta.shared[a[0]]))
 		return
 	}
 	w.touchShared(in, s, a, size)
-	w.storeLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.w.shared)), 0)
+	w.storeLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.cta.shared)), 0)
 }
 
 // opLoadLocal is ld.local d, [a]; lane i's frame begins at i·local.
