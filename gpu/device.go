@@ -36,8 +36,15 @@ var opened = struct {
 }{byName: map[string]*Device{}}
 
 // Open gives the device of a name: "virtual:h200" and the other profiles that Devices lists ("h200" for short), "virtual"
-// for the default one, "cuda" or "cuda:1" for an NVIDIA GPU. Opening a device again gives the same one.
+// for the default one, "virtual:FILE.json" for a profile of your own (perf.ParseProfile says what the file holds), "cuda" or
+// "cuda:1" for an NVIDIA GPU. Opening a device again gives the same one.
 func Open(name string) (*Device, error) {
+	if file, ok := profileFile(name); ok {
+		return openProfile(file)
+	}
+	if d := openByName(name); d != nil {
+		return d, nil
+	}
 	full, err := canonicalName(name)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 // TestBadCalls compares the whole text of every message that Run has before it launches.
 func TestBadCalls(t *testing.T) {
-	dev, other := open(t, "virtual:h200"), open(t, "virtual:t4")
+	dev, other, old := open(t, "virtual:h200"), open(t, "virtual:t4"), open(t, "virtual:v100")
 	y, w, x := dev.Zeros(gpu.F16, 8), dev.Zeros(gpu.F16, 8, 16), dev.Zeros(gpu.F16, 16)
 	long := dev.Zeros(gpu.F32, 64)
 	f := dev.Zeros(gpu.F32, 32)
@@ -41,6 +41,8 @@ func TestBadCalls(t *testing.T) {
 		{"probe/3_fma", []any{f, dev.Zeros(gpu.F32, 32), "7"}, "probe/3_fma: argument 3 (iterations) is 7, it takes a whole number from 1 to 1048576"},
 		{"gemm/4_cp_async", []any{other.Zeros(gpu.F16, 2, 8), other.Zeros(gpu.F16, 8, 16), other.Zeros(gpu.F16, 2, 16)},
 			"launch gemm/4_cp_async: needs sm_80, device \"t4\" is sm_75\nuse gemm/3_mma, or gpu.Open(\"virtual:a100\")"},
+		{"gemv", []any{old.Zeros(gpu.F16, 8), old.Zeros(gpu.F16, 8, 16), old.Zeros(gpu.F16, 16)},
+			"launch gemv/3_vec16: needs sm_75, device \"v100\" is sm_70\nuse gpu.Open(\"virtual:t4\")"},
 	} {
 		err := Run(c.name, c.args...)
 		if err == nil || err.Error() != c.want {

@@ -28,5 +28,6 @@ type Profile struct {
 	L2BytesPerSecond                                 float64
 	L1Latency, L2Latency, DRAMLatency, SharedLatency float64 // cycles
 	TensorMACsPerSMCycle                             float64 // what mma.sync reaches
+	LSUCycles                                        float64 // that one instruction holds an SM's load/store unit, at least
 	LaunchSeconds                                    float64
 }

@@ -16,7 +16,7 @@ func TestProfilesAreComplete(t *testing.T) {
 		}
 		seen[p.Name] = true
 	}
-	for _, name := range []string{"t4", "a100", "a100-40", "l4", "rtx4090", "h100", "h100-pcie", "h200", "b200"} {
+	for _, name := range []string{"v100", "t4", "a10g", "l4", "a100", "a100-40", "rtx3090", "rtx4090", "rtx5090", "l40s", "h100", "h100-pcie", "h200", "b200"} {
 		if !seen[name] {
 			t.Errorf("no profile %q", name)
 		}
@@ -34,7 +34,12 @@ func TestProfilePeaks(t *testing.T) {
 		ridgeFP32     float64
 		fp32FromClock bool
 	}{
+		{"v100", 1024, 1.53e9, 125e12, 139, 17, true},
 		{"t4", 1024, 1.59e9, 65e12, 203, 25, true},
+		{"a10g", 512, 1.71e9, 70e12, 117, 58, true},
+		{"rtx3090", 512, 1.695e9, 71e12, 76, 38, true},
+		{"rtx5090", 512, 2.407e9, 209.5e12, 117, 58, true},
+		{"l40s", 1024, 2.52e9, 362e12, 419, 106, true},
 		{"a100", 2048, 1.41e9, 312e12, 153, 10, true},
 		{"a100-40", 2048, 1.41e9, 312e12, 201, 13, true},
 		{"l4", 1024, 2.04e9, 121e12, 403, 101, true},
@@ -76,7 +81,7 @@ func TestProfileByName(t *testing.T) {
 		t.Error("a caller's copy changed the table")
 	}
 	_, err = ProfileByName("h300")
-	want := "no device profile named \"h300\"\nuse one of t4, a100, a100-40, l4, rtx4090, h100, h100-pcie, h200, b200"
+	want := "no device profile named \"h300\"\nuse one of v100, t4, a10g, l4, a100, a100-40, rtx3090, rtx4090, rtx5090, l40s, h100, h100-pcie, h200, b200"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

@@ -262,7 +262,7 @@ func TestQuestions(t *testing.T) {
 		{"fmt.", 4, `{["fmt."] [variable] [] 0 4}`},
 		{"%", 1, "{[%%time %device %help %reset] [keyword keyword keyword keyword] [   ] 0 1}"},
 		{"é\n%%t", 5, "{[%%time] [keyword] [] 2 5}"},
-		{"%device a1", 10, "{[a100 a100-40] [module module] [ ] 8 10}"},
+		{"%device a1", 10, "{[a10g a100 a100-40] [module module module] [  ] 8 10}"},
 		{"%%time\nx.", 9, `{["      \nx."] [variable] [] 0 9}`},
 		{"x", -3, `{["x"] [variable] [] 0 0}`},
 		{"x", 99, `{["x"] [variable] [] 0 1}`},
