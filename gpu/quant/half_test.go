@@ -36,8 +36,8 @@ func same(a, b float64) bool {
 	return a == b && math.Signbit(a) == math.Signbit(b)
 }
 
-// formats are the two under test with their widths.
-var formats = []struct {
+// halfFormats are the two under test with their widths.
+var halfFormats = []struct {
 	name                       string
 	exponentBits, mantissaBits int
 	widen                      func(uint16) float32
@@ -48,7 +48,7 @@ var formats = []struct {
 }
 
 func TestEveryValue(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range halfFormats {
 		for i := range 1 << 16 {
 			h := uint16(i)
 			want := value(h, f.exponentBits, f.mantissaBits)
@@ -71,7 +71,7 @@ func TestEveryValue(t *testing.T) {
 // TestTies checks both sides of every rounding boundary: the midpoint goes to the even neighbour, one float32 step to
 // either side goes to the nearer one.
 func TestTies(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range halfFormats {
 		largest := uint16(1<<15-1) - (1<<f.mantissaBits - 1) - 1
 		for h := uint16(0); h < largest; h++ {
 			low, high := value(h, f.exponentBits, f.mantissaBits), value(h+1, f.exponentBits, f.mantissaBits)
