@@ -12,7 +12,19 @@ func symbols_memwall_gpu_quant() Table {
 	return Table{
 		"BF16FromFloat32": reflect.ValueOf(memwall_gpu_quant.BF16FromFloat32),
 		"BF16ToFloat32":   reflect.ValueOf(memwall_gpu_quant.BF16ToFloat32),
+		"EncodeInt8":      reflect.ValueOf(memwall_gpu_quant.EncodeInt8),
 		"F16FromFloat32":  reflect.ValueOf(memwall_gpu_quant.F16FromFloat32),
 		"F16ToFloat32":    reflect.ValueOf(memwall_gpu_quant.F16ToFloat32),
+		"Format":          reflect.ValueOf((*memwall_gpu_quant.Format)(nil)),
+		"Formats":         reflect.ValueOf(memwall_gpu_quant.Formats),
+		"Get":             reflect.ValueOf(memwall_gpu_quant.Get),
+		"Int8":            reflect.ValueOf((*memwall_gpu_quant.Int8)(nil)),
+		"KL":              reflect.ValueOf(memwall_gpu_quant.KL),
+		"NMSE":            reflect.ValueOf(memwall_gpu_quant.NMSE),
+		"Packed":          reflect.ValueOf((*memwall_gpu_quant.Packed)(nil)),
+		"RelativeError":   reflect.ValueOf(memwall_gpu_quant.RelativeError),
+		"Small":           reflect.ValueOf(memwall_gpu_quant.Small),
+		"SmallFloat":      reflect.ValueOf((*memwall_gpu_quant.SmallFloat)(nil)),
+		"Words":           reflect.ValueOf(memwall_gpu_quant.Words),
 	}
 }
