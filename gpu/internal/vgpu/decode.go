@@ -103,9 +103,9 @@ func (d *decoder) source(o *ptx.Operand, t string) (uint32, error) {
 func (d *decoder) immediate(o *ptx.Operand, t string) (uint64, error) {
 	bits := o.Bits
 	float := isFloatType(t) || t == "h16"
-	if bitType := d.in; o.Float != ptx.NotFloat && !float {
-		// mov.f32 and selp.f32 move bits: their rows say u32.
-		float = isFloatType(lastType(bitType))
+	if last := lastType(d.in); o.Float != ptx.NotFloat && !float {
+		// mov.f32 and selp.f32 move bits: their rows say u32. Bit types take numbers of either kind.
+		float = isFloatType(last) || last[0] == 'b'
 	}
 	switch {
 	case o.Float != ptx.NotFloat && !float:

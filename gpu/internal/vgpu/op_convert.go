@@ -1,7 +1,10 @@
 package vgpu
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"memwall/gpu/internal/ptx"
 )
@@ -13,20 +16,35 @@ type conversion struct {
 	rounding rounding
 	ftz, sat bool
 	relu     bool
+	finite   bool // .satfinite: overflow gives the largest finite magnitude
 }
 
 var integralModes = map[string]rounding{"rni": toNearest, "rzi": toZero, "rmi": toMinus, "rpi": toPlus}
 var floatModes = map[string]rounding{"rn": toNearest, "rz": toZero, "rm": toMinus, "rp": toPlus}
 
-// decodeConvert decodes any cvt between two scalar types (PTX ISA 9.7.9.21).
+// decodeConvert decodes any cvt (PTX ISA 9.7.9.21): here those between two scalar types.
 func decodeConvert(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
+	if form, dst, src, ok := packedConversion(in); ok {
+		return decodePackedConvert(d, in, form, dst, src)
+	}
 	x := inst{fn: opScalar, flags: flagSelf, ext: &extra{second: -1}, pattern: -1}
+	if in.Has("rs") {
+		return x, d.m.ErrorAt(in, "stochastic rounding is not supported by the virtual GPU", "nearest that works: .rn")
+	}
 	types := "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64"
-	picks, err := d.grammar(in, "- rn rz rm rp rni rzi rmi rpi", "- relu", "- ftz", "- sat", types, types)
+	order := in.Modifiers
+	at := slices.Index(order, "relu")
+	if k := slices.Index(order, "satfinite"); at >= 0 && k >= 0 && k < at { // either order is legal
+		order = slices.Clone(order)
+		order[k], order[at] = "relu", "satfinite"
+	}
+	ordered := *in
+	ordered.Modifiers = order
+	picks, err := d.grammar(&ordered, "- rn rz rm rp rni rzi rmi rpi", "- relu", "- satfinite", "- ftz", "- sat", types, types)
 	if err != nil {
 		return x, err
 	}
-	c := &conversion{dst: picks[4], src: picks[5], relu: picks[1] != "", ftz: picks[2] != "", sat: picks[3] != ""}
+	c := &conversion{dst: picks[5], src: picks[6], relu: picks[1] != "", finite: picks[2] != "", ftz: picks[3] != "", sat: picks[4] != ""}
 	if mode, ok := integralModes[picks[0]]; ok {
 		c.integral, c.rounding = picks[0], mode
 	} else {
@@ -54,6 +72,26 @@ func decodeConvert(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	return x, nil
 }
 
+// least refuses an instruction that the module's target does not have.
+func (d *decoder) least(in *ptx.Instruction, sm int) error {
+	if have := targetNumber(d.m.Target); have < sm {
+		return d.m.ErrorAt(in, fmt.Sprintf("needs .target sm_%d or higher, the module has .target %s", sm, d.m.Target), "")
+	}
+	return nil
+}
+
+// targetNumber is 90 for "sm_90a".
+func targetNumber(target string) int {
+	n := 0
+	for _, c := range strings.TrimPrefix(target, "sm_") {
+		if c < '0' || c > '9' || n > 1000 {
+			break
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
 // slotType widens a narrow type to that of the register it lies in, which may be wider.
 func (d *decoder) slotType(o *ptx.Operand, t string) string {
 	if o.Kind == ptx.OperandRegister && isWide(&d.f.Registers[o.Register]) && !isWideType(t) {
@@ -67,18 +105,31 @@ func (d *decoder) wideOperand(o *ptx.Operand, t string) bool { return isWideType
 // check says what is wrong with a conversion, or nothing.
 func (c *conversion) check(mode string) string {
 	df, sf := isFloatType(c.dst), isFloatType(c.src)
+	brain := c.dst == "bf16" || c.src == "bf16"
 	narrower := ptx.TypeSize(c.dst) < ptx.TypeSize(c.src)
 	switch {
 	case df && sf && mode == "" && narrower:
 		return "a conversion to a narrower floating-point type needs a rounding mode: .rn, .rz, .rm or .rp"
+	case df && sf && c.integral != "" && c.dst != c.src:
+		return "." + c.integral + " rounds within one type, or to an integer"
+	case df && sf && mode != "" && c.integral == "" && !narrower && !brain:
+		return "a conversion that is exact takes no rounding mode"
 	case df && !sf && c.integral != "", df && !sf && mode == "":
 		return "a conversion from integer to floating point needs a rounding mode: .rn, .rz, .rm or .rp"
 	case !df && sf && c.integral == "":
 		return "a conversion from floating point to integer needs a rounding mode: .rni, .rzi, .rmi or .rpi"
 	case !df && !sf && mode != "":
 		return "a conversion between integers takes no rounding mode"
-	case c.relu && !(c.dst == "f16" || c.dst == "bf16"):
-		return ".relu is only for f16 and bf16"
+	case brain && (c.dst == "u8" || c.dst == "s8" || c.src == "u8" || c.src == "s8"):
+		return "there is no conversion between bf16 and 8-bit integers: convert to s16 or f32 first"
+	case brain && c.sat:
+		return ".sat is not for bf16"
+	case c.ftz && c.dst != "f32" && c.src != "f32":
+		return ".ftz is only for f32"
+	case (c.relu || c.finite) && (!(c.dst == "f16" || c.dst == "bf16") || c.src != "f32"):
+		return ".relu and .satfinite are only for f32 to f16 or bf16"
+	case (c.relu || c.finite) && (c.ftz || c.sat || mode != "rn" && mode != "rz"):
+		return ".relu and .satfinite stand with .rn or .rz alone"
 	}
 	return ""
 }
@@ -235,13 +286,17 @@ func (c *conversion) storeFloat(s, e float64) uint64 {
 		f = saturate(f)
 	}
 	if c.dst == "f16" {
-		h := roundHalf(f, mode)
-		if c.ftz {
-			h = flushHalfBits(h)
-		}
-		return uint64(h)
+		return uint64(c.limit(roundHalf(f, mode), 0x7c00))
 	}
-	return uint64(roundBfloat(f, mode))
+	return uint64(c.limit(roundBfloat(f, mode), 0x7f80))
+}
+
+// limit is .satfinite for the bits of a 16-bit float: an infinity becomes the magnitude before it.
+func (c *conversion) limit(h, infinity uint16) uint16 {
+	if c.finite && h&0x7fff == infinity {
+		return h - 1
+	}
+	return h
 }
 
 func nudge64(s, e float64, mode rounding) float64 {
