@@ -54,7 +54,7 @@ func nearestNarrow(name string, x float64) uint8 {
 // Every code of fp8, fp6 and fp4 widens to its value, every f16 rounds to the nearest code, and so do f32 around each tie.
 func TestNarrowFormatsExhaustive(t *testing.T) {
 	for name := range narrowFormats {
-		s := smallFloats[name]
+		s := narrowFloats[name]
 		for code := range 1 << s.width() {
 			v, ok := narrowValue(name, uint8(code))
 			have := float64(s.decode(uint8(code)))

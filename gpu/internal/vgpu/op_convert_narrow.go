@@ -8,14 +8,14 @@ import (
 	"memwall/gpu/internal/ptx"
 )
 
-// smallFloat is a floating-point format of 4 to 8 bits (PTX ISA 5.2.3): bits of the exponent and of the fraction, the
+// narrowFloat is a floating-point format of 4 to 8 bits (PTX ISA 5.2.3): bits of the exponent and of the fraction, the
 // largest finite magnitude, and the code of NaN (0 where there is none: NaN then becomes the largest magnitude).
-type smallFloat struct {
+type narrowFloat struct {
 	exponent, fraction uint
 	most, nan          uint8
 }
 
-var smallFloats = map[string]*smallFloat{
+var narrowFloats = map[string]*narrowFloat{
 	"e4m3": {4, 3, 0x7e, 0x7f}, // no infinity
 	"e5m2": {5, 2, 0x7b, 0x7f}, // infinity 0x7c
 	"e2m3": {2, 3, 0x1f, 0},
@@ -23,11 +23,11 @@ var smallFloats = map[string]*smallFloat{
 	"e2m1": {2, 1, 0x07, 0},
 }
 
-func (s *smallFloat) bias() int   { return 1<<(s.exponent-1) - 1 }
-func (s *smallFloat) width() uint { return 1 + s.exponent + s.fraction }
+func (s *narrowFloat) bias() int   { return 1<<(s.exponent-1) - 1 }
+func (s *narrowFloat) width() uint { return 1 + s.exponent + s.fraction }
 
 // encode rounds to nearest, ties to even, and saturates to the largest finite magnitude.
-func (s *smallFloat) encode(x float32) uint8 {
+func (s *narrowFloat) encode(x float32) uint8 {
 	b := math.Float32bits(x)
 	sign := uint8(b >> 31 << (s.width() - 1))
 	b &= 0x7fffffff
@@ -50,7 +50,7 @@ func (s *smallFloat) encode(x float32) uint8 {
 }
 
 // decode gives the value of a code, exactly.
-func (s *smallFloat) decode(code uint8) float32 {
+func (s *narrowFloat) decode(code uint8) float32 {
 	magnitude := code & (1<<(s.width()-1) - 1)
 	e, m := int(magnitude>>s.fraction), float64(magnitude&(1<<s.fraction-1))
 	v := math.Ldexp(m+float64(int(1)<<s.fraction), e-s.bias()-int(s.fraction))
@@ -68,10 +68,10 @@ func (s *smallFloat) decode(code uint8) float32 {
 	return float32(v)
 }
 
-// smallHalves are the f16 of every code of the formats, all exact.
-var smallHalves = sync.OnceValue(func() map[string]*[256]uint16 {
+// narrowHalves are the f16 of every code of the formats, all exact.
+var narrowHalves = sync.OnceValue(func() map[string]*[256]uint16 {
 	all := map[string]*[256]uint16{}
-	for name, s := range smallFloats {
+	for name, s := range narrowFloats {
 		all[name] = new([256]uint16)
 		for code := range all[name] {
 			all[name][code] = floatToHalf(s.decode(uint8(code)))
@@ -249,7 +249,7 @@ func packedConvert(mode, dst, src string, finite, clamp bool) func(a, b, c uint6
 			return uint64(scaleToBfloat(uint32(a>>8&0xff))<<16 | scaleToBfloat(uint32(a&0xff)))
 		}
 	}
-	if s := smallFloats[strings.TrimSuffix(dst, "x2")]; s != nil {
+	if s := narrowFloats[strings.TrimSuffix(dst, "x2")]; s != nil {
 		shift := max(8*uint(b2i(s.width() > 4)), 4)
 		pair := func(x, y float32) uint64 { return uint64(s.encode(x))<<shift | uint64(s.encode(y)) }
 		if src == "f16x2" {
@@ -260,8 +260,8 @@ func packedConvert(mode, dst, src string, finite, clamp bool) func(a, b, c uint6
 		}
 		return func(a, b, _ uint64) uint64 { return pair(value(a), value(b)) }
 	}
-	if s := smallFloats[strings.TrimSuffix(src, "x2")]; s != nil {
-		table := smallHalves()[strings.TrimSuffix(src, "x2")]
+	if s := narrowFloats[strings.TrimSuffix(src, "x2")]; s != nil {
+		table := narrowHalves()[strings.TrimSuffix(src, "x2")]
 		shift := max(8*uint(b2i(s.width() > 4)), 4)
 		half := func(code uint64) uint64 {
 			h := table[code&(1<<shift-1)]
