@@ -59,6 +59,8 @@ type extra struct {
 	notC    uint32
 	scalar  func(a, b, c uint64) uint64
 	mma     *mmaShape
+	wmma    *wmmaMove
+	parts   []inst // of a wmma.mma
 	atomic  *atomicExtra
 }
 

@@ -28,3 +28,37 @@ func TestLoadMatrix(t *testing.T) {
 		}
 	}
 }
+
+// stmatrix is the inverse of ldmatrix, and movmatrix transposes a fragment.
+func TestStoreAndMoveMatrix(t *testing.T) {
+	d := openTest(t, testProfile())
+	for _, order := range []string{"m8n8.x4", "x4.m8n8"} {
+		for _, trans := range []string{"", ".trans"} {
+			text := mmaHeader(d, "") + ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<8>; .reg .b64 %p, %q; .shared .align 16 .b8 s[512];\nld.param.u64 %p, [out]; mov.u32 %r0, %laneid;\n" +
+				"mul.lo.u32 %r1, %r0, 0x20002; add.u32 %r1, %r1, 0x10000; add.u32 %r2, %r1, 0x400040; add.u32 %r3, %r2, 0x400040; add.u32 %r4, %r3, 0x400040;\n" + // element e of matrix q is 64q + e
+				"mov.u32 %r5, s; mad.lo.u32 %r5, %r0, 16, %r5;\nstmatrix.sync.aligned." + order + trans + ".shared.b16 [%r5], {%r1, %r2, %r3, %r4};\n" +
+				"mov.u32 %r5, s; mad.lo.u32 %r5, %r0, 4, %r5; mul.wide.u32 %q, %r0, 4; add.s64 %p, %p, %q;\n" +
+				"ld.shared.u32 %r6, [%r5]; st.global.u32 [%p], %r6; ld.shared.u32 %r6, [%r5+384]; st.global.u32 [%p+128], %r6;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r6, %r1; st.global.u32 [%p+256], %r6;\nret;\n}\n"
+			out := upload(t, d, make([]uint16, 192))
+			r := launch(t, d, fn(t, loadModule(t, d, text), "k"), dim(1), dim(32), out)
+			got := download[uint16](t, d, out, 192)
+			for i := range 64 {
+				row, column := i/8, i%8
+				want, turned := uint16(8*row+column), uint16(8*column+row)
+				if trans != "" {
+					want = turned
+				}
+				if got[i] != want || got[64+i] != want+192 {
+					t.Fatalf("%s%s: (%d, %d) is %d and %d, want %d", order, trans, row, column, got[i], got[64+i], want)
+				}
+				if got[128+i] != turned {
+					t.Fatalf("movmatrix: element %d of the fragment is %d, want %d", i, got[128+i], turned)
+				}
+			}
+			// The 32 rows of 16 bytes lie in a row: four phases of 8 rows, each all banks once.
+			if s := r.Counts.SharedStore; s.Requests != 1 || s.Wavefronts != 4 || s.Bytes != 512 {
+				t.Errorf("%+v", s)
+			}
+		}
+	}
+}

@@ -55,23 +55,27 @@ func decodeMatrix(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		x.imm = in.Operands[5].Bits
 	}
 	d.inf.flop, d.inf.flops, d.inf.warp = perf.FLOPTensor, 2*s.macs(), true
+	x.fn = s.execute()
+	return x, nil
+}
+
+// execute gives what executes a shape.
+func (s *mmaShape) execute() opFunc {
 	switch {
 	case s.quadPairs():
-		x.fn = opMatrixQuadPairs
+		return opMatrixQuadPairs
 	case s.a.bits == 1:
-		x.fn = opMatrixBits
+		return opMatrixBits
 	case s.d == "f64":
-		x.fn = opMatrixDouble
+		return opMatrixDouble
 	case s.d == "s32":
-		x.fn = opMatrixInteger
-	case !s.sparse() && s.a.name == "f16" && s.k == 16 && s.d == "f32":
-		x.fn = opMatrixHalf16
-	case !s.sparse() && s.a.name == "bf16" && s.k == 16:
-		x.fn = opMatrixBfloat16
-	default:
-		x.fn = opMatrixFloat
+		return opMatrixInteger
+	case !s.sparse() && s.m == 16 && s.a.name == "f16" && s.k == 16 && s.d == "f32" && s.c == "f32":
+		return opMatrixHalf16
+	case !s.sparse() && s.m == 16 && s.a.name == "bf16" && s.k == 16:
+		return opMatrixBfloat16
 	}
-	return x, nil
+	return opMatrixFloat
 }
 
 // fragment gives the slots of the n registers of operand i, whose elements are of type t; operand 0 is written.

@@ -13,7 +13,6 @@ var memoryRows = []row{
 	{patterns: []string{"st"}, class: perf.ClassGlobal, section: "9.7.9.11", decode: decodeStore},
 	{patterns: []string{"atom", "red"}, class: perf.ClassGlobal, section: "9.7.13.5", decode: decodeAtomic},
 	{patterns: []string{"cp"}, class: perf.ClassAsync, section: "9.7.9.25", decode: decodeAsync},
-	{patterns: []string{"ldmatrix"}, class: perf.ClassShared, section: "9.7.14.5.15", decode: decodeLoadMatrix},
 	{patterns: []string{"prefetch", "prefetchu", "discard", "applypriority", "createpolicy"}, class: perf.ClassGlobal, section: "9.7.9.14", decode: decodeHint},
 }
 

@@ -26,7 +26,9 @@ type row struct {
 // handRows are the operations with a decoder of their own, by subject; set at start, since decoders ask the table too.
 var handRows [][]row
 
-func init() { handRows = [][]row{controlRows, memoryRows, warpRows, matrixRows, mixedRows} }
+func init() {
+	handRows = [][]row{controlRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, mixedRows}
+}
 
 type opTable struct {
 	spelled map[string]*row     // every spelling of the rows that list theirs
@@ -116,11 +118,11 @@ func modifierDistance(a, b string) int {
 
 // notYet names the families that the virtual GPU knows of and does not execute.
 var notYet = map[string]string{
-	"wgmma": "warpgroup matrix instructions; mma.sync works", "wmma": "wmma instructions; mma.sync works",
+	"wgmma":    "warpgroup matrix instructions; mma.sync works",
 	"mbarrier": "mbarrier objects; bar.sync and cp.async groups work", "tensormap": "tensor maps; ld and cp.async work",
 	"tex": "textures; ld.global.nc works", "tld4": "textures; ld.global.nc works", "suld": "surfaces; ld.global works", "sust": "surfaces; st.global works",
 	"brx": "indirect branches; bra works", "setmaxnreg": "warp specialisation",
-	"stmatrix": "stmatrix; st.shared works", "movmatrix": "movmatrix; ldmatrix works", "elect": "elect.sync; compare %laneid instead",
+	"elect":  "elect.sync; compare %laneid instead",
 	"alloca": "stack allocation at run time; .local variables work", "multimem": "multicast memory", "griddepcontrol": "dependent launches",
 	"mapa": "clusters", "getctarank": "clusters", "clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
 }
