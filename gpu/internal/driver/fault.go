@@ -12,6 +12,8 @@ const (
 	Timeout       FaultKind = "time-out"
 	Deadlock      FaultKind = "deadlock" // every warp waits: a barrier that not all reach, a lock that is never freed
 	Illegal       FaultKind = "illegal instruction"
+	OutOfMemory   FaultKind = "out of host memory" // the launch touched more device memory than the host can stand behind
+	ReadOnly      FaultKind = "write to read-only memory"
 	Uninitialised FaultKind = "incomplete output" // reading what a sampled launch did not write
 )
 

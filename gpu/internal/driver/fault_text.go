@@ -52,7 +52,7 @@ func (f *Fault) Headline() string {
 // perThread tells the kinds that one lane caused from those that stop the launch as a whole.
 func (f *Fault) perThread() bool {
 	switch f.Kind {
-	case OutOfBounds, Misaligned, Trap, Assert, Illegal, Uninitialised:
+	case OutOfBounds, Misaligned, Trap, Assert, Illegal, Uninitialised, ReadOnly:
 		return true
 	}
 	return false
@@ -64,7 +64,7 @@ func (f *Fault) Who() string {
 		return ""
 	}
 	who := fmt.Sprintf("CTA (%d,%d,%d) warp %d lane %d", f.CTA[0], f.CTA[1], f.CTA[2], f.Warp, f.Lane)
-	if f.Kind == OutOfBounds || f.Kind == Misaligned {
+	if f.Kind == OutOfBounds || f.Kind == Misaligned || f.Kind == ReadOnly {
 		who += fmt.Sprintf(": address 0x%x", f.Address)
 		if f.Allocation != "" {
 			who += ", " + f.Allocation

@@ -125,8 +125,9 @@ func (w *warp) touch(in *inst, s *site, a *[32]uint64, size uint64) {
 	w.w.trace = t
 }
 
-// enter finds the allocation of [low, high) and remembers it at the site; where there is none it finds the lane.
+// enter finds the allocation of [low, high) and makes it the site's window; where there is none it finds the lane.
 func (w *warp) enter(in *inst, s *site, low, high, size uint64) {
+	w.w.settleLoose()
 	a := findIn(w.w.allocations, low)
 	if a == nil || high > a.high {
 		for i := 0; i < 32; i++ {
@@ -137,12 +138,7 @@ func (w *warp) enter(in *inst, s *site, low, high, size uint64) {
 		// The lanes lie in several allocations without a gap, which cannot be: guards stand between them.
 		w.outOfBounds(in, 0, low, size)
 	}
-	w.settle(in, s, a)
-}
-
-func (w *warp) settle(in *inst, s *site, a *allocation) {
-	s.alloc, s.low, s.high = a, a.low, a.high
-	w.touched(in, a)
+	w.settle(in, s, a, low, high, 0)
 }
 
 // touched marks an allocation as read or written by this launch.
@@ -158,20 +154,30 @@ func (w *warp) touched(in *inst, a *allocation) {
 
 // enterLanes checks lane by lane: they may lie in different allocations.
 func (w *warp) enterLanes(in *inst, s *site, a *[32]uint64, size uint64) {
+	w.w.settleLoose()
 	var only *allocation
-	several := false
+	several, first := false, 0
+	low, high := ^uint64(0), uint64(0)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := lowest(m)
-		found := findIn(w.w.allocations, a[i])
+		found := only
+		if found == nil || a[i] < found.low || a[i] >= found.high {
+			found = findIn(w.w.allocations, a[i])
+		}
 		if found == nil || a[i]+size > found.high {
 			w.outOfBounds(in, int(i), a[i], size)
 		}
+		if only == nil {
+			first = int(i)
+		}
 		several = several || only != nil && found != only
 		only = found
-		w.touched(in, found)
+		low, high = min(low, a[i]), max(high, a[i]+size)
+		w.visit(in, found, a[i], a[i]+size, int(i))
 	}
-	if !several {
-		w.settle(in, s, only)
+	// Lanes that lie close together get a window; others are looked up each time.
+	if !several && (only.contents == nil && only.absent.Load() == 0 || high-low <= pageBytes) {
+		w.settle(in, s, only, low, high, first)
 	}
 }
 

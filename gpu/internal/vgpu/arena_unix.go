@@ -26,6 +26,9 @@ func unreserve(b []byte) { unix.Munmap(b) }
 // commit makes bytes of the arena usable; a Unix system does so when they are touched.
 func commit(b []byte) error { return nil }
 
+// decommit gives the host memory of pages back until commit.
+func decommit(b []byte) error { return release(b) }
+
 // release gives the host memory of whole pages back; they read as zero afterwards.
 func release(b []byte) error {
 	if len(b) == 0 {

@@ -34,13 +34,13 @@ func commit(b []byte) error {
 	return os.NewSyscallError("VirtualAlloc", err)
 }
 
-// release gives the memory of whole pages back and commits them anew, zero.
-func release(b []byte) error {
+// decommit gives the host memory of pages back until commit.
+func decommit(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if err := windows.VirtualFree(uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), windows.MEM_DECOMMIT); err != nil {
-		return os.NewSyscallError("VirtualFree", err)
-	}
-	return commit(b)
+	return os.NewSyscallError("VirtualFree", windows.VirtualFree(uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), windows.MEM_DECOMMIT))
 }
+
+// release gives the memory of whole pages back until commit.
+func release(b []byte) error { return decommit(b) }

@@ -53,6 +53,9 @@ func (w *warp) completeAsync(list []asyncRecord) {
 		for m := r.mask; m != 0; m &= m - 1 {
 			i := lowest(m)
 			to := unsafe.Add(shared, r.to[i])
+			if w.w.run.procedural && r.take[i] > 0 {
+				w.fetchAgain(r.from[i], uint64(r.take[i]))
+			}
 			if r.size == 16 && r.take[i] == 16 {
 				*(*[2]uint64)(to) = *(*[2]uint64)(w.host(r.from[i]))
 				continue
@@ -64,6 +67,20 @@ func (w *warp) completeAsync(list []asyncRecord) {
 			}
 		}
 	}
+}
+
+// fetchAgain makes sure of a page of procedural contents that may have been dropped since the copy was issued.
+func (w *warp) fetchAgain(address, n uint64) {
+	a := findIn(w.w.allocations, address)
+	if a == nil || a.contents == nil {
+		return
+	}
+	w.w.settleLoose()
+	p, err := w.w.run.memory.hold(a, address, address+n)
+	if err != nil {
+		w.w.stop(w, -1, 0, &driver.Fault{Kind: driver.OutOfMemory, Space: "global", Address: address, Detail: err.Error()})
+	}
+	w.w.loose = append(w.w.loose, p)
 }
 
 // decodeAsync decodes cp.async and its groups (PTX ISA 9.7.9.25.3).

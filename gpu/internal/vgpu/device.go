@@ -102,8 +102,24 @@ func (d *Device) Alloc(bytes int64) (driver.Address, error) {
 	return driver.Address(a.low), nil
 }
 
+// AllocProcedural gives device memory whose contents fill makes, page by page, when a launch or the host first looks at
+// them; nobody can write there. fill gets the offset of a page in the allocation, a multiple of 64 KiB, and must give the same bytes each
+// time: pages are dropped when many are held, and made again.
+func (d *Device) AllocProcedural(bytes int64, fill func(offset int64, dst []byte)) (driver.Address, error) {
+	if bytes == 0 || fill == nil {
+		return 0, errors.New("virtual GPU: procedural allocation of 0 B or without a function")
+	}
+	a, err := d.memory.allocProcedural(bytes, fill)
+	if err != nil {
+		return 0, err
+	}
+	return driver.Address(a.low), nil
+}
+
 // Free gives an allocation back, after a launch that is running.
 func (d *Device) Free(a driver.Address) error {
+	d.exec.Lock()
+	defer d.exec.Unlock()
 	d.hold.Lock()
 	defer d.hold.Unlock()
 	return d.memory.free(uint64(a), true)
@@ -122,7 +138,7 @@ func (d *Device) CopyIn(dst driver.Address, src []byte, s driver.Stream) error {
 		return err
 	}
 	defer d.exec.Unlock()
-	b, err := d.memory.bytes(dst, int64(len(src)), "copy to")
+	b, err := d.memory.writable(dst, int64(len(src)), "copy to")
 	if err != nil {
 		return err
 	}
@@ -136,12 +152,7 @@ func (d *Device) CopyOut(dst []byte, src driver.Address, s driver.Stream) error 
 		return err
 	}
 	defer d.exec.Unlock()
-	b, err := d.memory.bytes(src, int64(len(dst)), "copy from")
-	if err != nil {
-		return err
-	}
-	copy(dst, b)
-	return nil
+	return d.memory.readOut(dst, src, "copy from")
 }
 
 // Copy copies inside the device; the ranges may overlap.
@@ -150,16 +161,7 @@ func (d *Device) Copy(dst, src driver.Address, bytes int64, s driver.Stream) err
 		return err
 	}
 	defer d.exec.Unlock()
-	from, err := d.memory.bytes(src, bytes, "copy from")
-	if err != nil {
-		return err
-	}
-	to, err := d.memory.bytes(dst, bytes, "copy to")
-	if err != nil {
-		return err
-	}
-	copy(to, from)
-	return nil
+	return d.memory.copyInside(dst, src, bytes)
 }
 
 // Fill writes count copies of a pattern of 1, 2, 4 or 8 bytes.
@@ -175,7 +177,7 @@ func (d *Device) Fill(dst driver.Address, pattern []byte, count int64, s driver.
 		return err
 	}
 	defer d.exec.Unlock()
-	b, err := d.memory.bytes(dst, count*n, "fill of")
+	b, err := d.memory.writable(dst, count*n, "fill of")
 	if err != nil {
 		return err
 	}

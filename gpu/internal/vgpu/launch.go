@@ -27,6 +27,8 @@ type launchRun struct {
 	sources     map[string]string
 	ctx         context.Context
 	stopFlag    atomic.Bool
+	procedural  bool                // some allocation has procedural contents
+	exactWrites bool                // the observer calls markWritten for every byte that is written
 	caches      *replay             // nil where nothing is counted
 	watch       func(*cta) observer // nil: no CTA is watched
 }
@@ -145,6 +147,9 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	d.launches++
 	r := &launchRun{device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, number: d.launches,
 		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx}
+	for _, a := range r.allocations {
+		r.procedural = r.procedural || a.contents != nil
+	}
 	total := l.Grid.Count()
 	executed := (total + uint64(r.step) - 1) / uint64(r.step)
 	workers := int(min(uint64(runtime.GOMAXPROCS(0)), executed))
@@ -162,6 +167,9 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		return nil, fault
 	}
 	for _, a := range r.allocations {
+		if a.written.Load() == r.number && !r.exactWrites {
+			a.markWhole()
+		}
 		if t := (driver.Touched{Base: driver.Address(a.low), Read: a.read.Load() == r.number, Written: a.written.Load() == r.number}); a.owned && (t.Read || t.Written) {
 			result.Touched = append(result.Touched, t)
 		}

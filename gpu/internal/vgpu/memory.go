@@ -6,16 +6,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
-
-	"memwall/gpu/internal/driver"
 )
 
 const (
 	deviceBase = uint64(0x7f0000000000) // address of the first byte of device memory
 	allocAlign = 256
-	guardGap   = 4096  // bytes between allocations that belong to none, so that small overruns are found
-	pageBytes  = 65536 // what is given back to the system in whole
-	keepFreed  = 4096  // freed allocations remembered for diagnosis
+	guardGap   = 4096    // bytes between allocations that belong to none, so that small overruns are found
+	pageBytes  = 65536   // what is given back to the system in whole; a page of procedural contents
+	chunkBytes = 1 << 20 // what is counted and, where the system asks for it, committed at a time
+	keepFreed  = 4096    // freed allocations remembered for diagnosis
 )
 
 // allocation is a range of device memory.
@@ -25,6 +24,11 @@ type allocation struct {
 	owned     bool          // by Alloc, and so Free may give it back
 	read      atomic.Uint64 // number of the last launch that read here
 	written   atomic.Uint64 // number of the last launch that wrote here
+
+	chunks   []atomic.Uint64 // bits of the chunks that host memory stands behind; nil for procedural contents
+	absent   atomic.Int64    // chunks without host memory
+	contents *contents       // of a procedural allocation: made when they are looked at, and read-only
+	validity validity        // which bytes have been written
 }
 
 func (a *allocation) String() string {
@@ -48,6 +52,7 @@ type memory struct {
 	mu    sync.Mutex
 	arena []byte
 	host  unsafe.Pointer
+	back  backing
 	total int64
 	used  int64
 	top   uint64 // offset behind the last allocation
@@ -64,6 +69,7 @@ func newMemory(total int64) (*memory, error) {
 		return nil, fmt.Errorf("virtual GPU: reserving address space for %d B of device memory: %w", total, err)
 	}
 	m := &memory{arena: arena, host: unsafe.Pointer(&arena[0]), total: total}
+	m.back.system = systemMemory
 	m.table.Store(&[]*allocation{})
 	return m, nil
 }
@@ -74,12 +80,17 @@ func (m *memory) close() {
 	if m.arena != nil {
 		unreserve(m.arena)
 		m.arena, m.host, m.live, m.used = nil, nil, nil, 0
+		m.back.forget()
 		m.table.Store(&[]*allocation{})
 	}
 }
 
 // alloc finds room: behind everything while there is some, so that freed addresses stay recognisable, else in a gap.
 func (m *memory) alloc(n int64, name string) (*allocation, error) {
+	return m.allocAligned(n, name, allocAlign)
+}
+
+func (m *memory) allocAligned(n int64, name string, align uint64) (*allocation, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.arena == nil {
@@ -89,24 +100,24 @@ func (m *memory) alloc(n int64, name string) (*allocation, error) {
 		return nil, fmt.Errorf("virtual GPU: allocation of %d B: the size is negative", n)
 	}
 	if n > m.total-m.used {
-		return nil, fmt.Errorf("virtual GPU: out of memory: %s asked for, %s of %s free", byteCount(uint64(n)), byteCount(uint64(m.total-m.used)), byteCount(uint64(m.total)))
+		return nil, fmt.Errorf("virtual GPU: out of memory: %s asked for, %s of %s free%s", byteCount(uint64(n)), byteCount(uint64(m.total-m.used)), byteCount(uint64(m.total)), m.back.beside())
 	}
-	size := (max(uint64(n), 1) + allocAlign - 1) &^ (allocAlign - 1)
-	start := m.top + guardGap
+	size := (max(uint64(n), 1) + align - 1) &^ (align - 1)
+	start := (m.top + guardGap + align - 1) &^ (align - 1)
 	end := start + size
 	if end+guardGap > uint64(len(m.arena)) {
 		var ok bool
-		if start, ok = m.gap(size); !ok {
+		if start, ok = m.gap(size, align); !ok {
 			return nil, fmt.Errorf("virtual GPU: out of address space: %s asked for, and no gap of that size is left in the %s that this system let it reserve", byteCount(uint64(n)), byteCount(uint64(len(m.arena))))
 		}
 		end = start + size
 	} else {
 		m.top = end
 	}
-	if err := commit(m.arena[start:end]); err != nil {
-		return nil, fmt.Errorf("virtual GPU: the host has no memory for %s: %w", byteCount(uint64(n)), err)
-	}
 	a := &allocation{low: deviceBase + start, high: deviceBase + start + uint64(n), name: name, owned: name == ""}
+	chunks := int64(max(uint64(n), 1)+chunkBytes-1) / chunkBytes
+	a.chunks = make([]atomic.Uint64, (chunks+63)/64)
+	a.absent.Store(chunks)
 	m.live = append(m.live, a)
 	sort.Slice(m.live, func(i, j int) bool { return m.live[i].low < m.live[j].low })
 	m.used += n
@@ -115,14 +126,18 @@ func (m *memory) alloc(n int64, name string) (*allocation, error) {
 }
 
 // gap finds the first gap between live allocations that holds size bytes and guards.
-func (m *memory) gap(size uint64) (uint64, bool) {
-	at := uint64(guardGap)
+func (m *memory) gap(size, align uint64) (uint64, bool) {
+	at := (guardGap + align - 1) &^ (align - 1)
 	for _, a := range m.live {
 		low := a.low - deviceBase
 		if low >= at+size+guardGap {
 			return at, true
 		}
-		at = (a.high - deviceBase + guardGap + allocAlign) &^ (allocAlign - 1)
+		end := a.high - deviceBase
+		if a.contents != nil {
+			end = (end + pageBytes - 1) &^ (pageBytes - 1)
+		}
+		at = (end + guardGap + align) &^ (align - 1)
 	}
 	return at, at+size+guardGap <= uint64(len(m.arena))
 }
@@ -151,15 +166,43 @@ func (m *memory) free(address uint64, owned bool) error {
 	}
 	m.freed = append(m.freed, a)
 	m.publish()
+	return m.giveBack(a)
+}
+
+// giveBack returns a freed allocation's host memory; what stands there reads as zero when it is used again.
+func (m *memory) giveBack(a *allocation) error {
 	from, to := a.low-deviceBase, a.high-deviceBase
+	if a.contents != nil {
+		m.back.drop(a)
+		to = (to + pageBytes - 1) &^ (pageBytes - 1)
+	}
 	first, last := (from+pageBytes-1)&^(pageBytes-1), to&^(pageBytes-1)
 	if first >= last {
-		clear(m.arena[from:to])
+		m.clearTouched(a, from, to)
+	} else if a.contents == nil {
+		m.clearTouched(a, from, first)
+		m.clearTouched(a, last, to)
+	}
+	touched := a.touchedBytes()
+	m.back.returned(touched)
+	a.chunks = nil
+	a.validity.chunks.Store(nil)
+	if first >= last || touched == 0 && a.contents == nil {
 		return nil
 	}
-	clear(m.arena[from:first])
-	clear(m.arena[last:to])
 	return release(m.arena[first:last])
+}
+
+// clearTouched clears [from, to) as far as host memory stands behind it.
+func (m *memory) clearTouched(a *allocation, from, to uint64) {
+	for at := from; at < to; {
+		c := (at - (a.low - deviceBase)) / chunkBytes
+		end := min(a.low-deviceBase+(c+1)*chunkBytes, to)
+		if a.hasChunk(c) {
+			clear(m.arena[at:end])
+		}
+		at = end
+	}
 }
 
 // describe says what an address is: inside, beside or behind which allocation, or freed.
@@ -222,20 +265,4 @@ func findIn(table []*allocation, address uint64) *allocation {
 		return nil
 	}
 	return table[low-1]
-}
-
-// bytes gives the host's view of a range that lies in one allocation.
-func (m *memory) bytes(address driver.Address, n int64, what string) ([]byte, error) {
-	a := m.find(uint64(address))
-	if n == 0 && a == nil {
-		return nil, nil
-	}
-	if a == nil {
-		return nil, fmt.Errorf("virtual GPU: %s 0x%x: %s", what, uint64(address), m.describeLocked(uint64(address)))
-	}
-	if n < 0 || uint64(n) > a.high-uint64(address) {
-		return nil, fmt.Errorf("virtual GPU: %s 0x%x: %d B do not fit: %s are left of %s", what, uint64(address), n, byteCount(a.high-uint64(address)), a)
-	}
-	at := uint64(address) - deviceBase
-	return m.arena[at : at+uint64(n) : at+uint64(n)], nil
 }

@@ -109,6 +109,10 @@ func (l *module) place(m *ptx.Module) (map[*ptx.Variable]uint64, error) {
 		}
 		symbols[v], byName[v.Name] = a.low, a.low
 		l.globals[v.Name] = a
+		if _, _, err := l.device.memory.reach(a, a.low, a.high); err != nil {
+			return nil, fmt.Errorf("%s:%d: variable %s: %w", m.Name, v.Line, v.Name, err)
+		}
+		a.markWhole()
 		copy(l.device.memory.arena[a.low-deviceBase:], v.Init)
 	}
 	for _, v := range list {
@@ -201,6 +205,8 @@ func (l *module) Unload() error {
 	if l.unloaded.Swap(true) {
 		return fmt.Errorf("%s: the module is unloaded", l.name)
 	}
+	l.device.exec.Lock()
+	defer l.device.exec.Unlock()
 	l.device.hold.Lock()
 	defer l.device.hold.Unlock()
 	for _, a := range l.globals {
@@ -270,6 +276,7 @@ func (f *function) giveBack(l *driver.Launch, pool []*worker) {
 	defer f.mu.Unlock()
 	size := 0
 	for _, k := range pool {
+		k.releasePages()
 		size += len(k.cta.files) + len(k.cta.local) + len(k.cta.shared) + 4096*len(k.sites)
 		k.run, k.allocations, k.args, k.trace = nil, nil, nil, nil
 	}

@@ -5,13 +5,14 @@ import "math/bits"
 // site is what a worker keeps for one memory instruction: the allocation that it touched last, its counts, and the
 // address patterns that it saw.
 type site struct {
-	low, high uint64 // bounds of the allocation touched last
+	low, high uint64 // the window: bytes of the allocation touched last behind which host memory stands
 	alloc     *allocation
 	global    globalCounts
 	local     globalCounts
 	shared    sharedCounts
 	memo      [4]pattern // global accesses: by the first lane's sector in its line
 	bank      bankPattern
+	pages     pinned // of procedural contents, held by the window
 }
 
 type globalCounts struct{ requests, lanes, bytes, sectors, ideal, lines uint64 }

@@ -25,7 +25,8 @@ type worker struct {
 	guarded []guardCounts
 	sites   []site
 	trace   []uint64
-	rounds  uint64 // most dependent global loads of a warp
+	loose   []pinned // pages of procedural contents, held until the next visit
+	rounds  uint64   // most dependent global loads of a warp
 }
 
 type guardCounts struct{ warps, active, lanes uint64 }
