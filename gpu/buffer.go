@@ -51,7 +51,7 @@ func (b *Buffer) Tensor(dtype DType, shape ...int) *Tensor {
 // CopyIn replaces the first bytes.
 func (b *Buffer) CopyIn(src []byte) error {
 	what := "buffer of " + countBytes(b.bytes)
-	if err := b.mem.alive("CopyIn", what); err != nil {
+	if err := b.mem.writable("CopyIn", what); err != nil {
 		return err
 	}
 	if int64(len(src)) > b.bytes {

@@ -113,6 +113,10 @@ func adviceFor(f *driver.Fault) string {
 		return "compare the thread's index with the length before the access: the last CTA is rarely full"
 	case driver.Misaligned:
 		return fmt.Sprintf("an access of %d B needs an address that is a multiple of %d: round the offset or use a narrower load", f.Bytes, f.Bytes)
+	case driver.ReadOnly:
+		return "write to a tensor of its own: dev.Empty, dev.Zeros or dev.Randn"
+	case driver.OutOfMemory:
+		return "run fewer CTAs: gpu.Sample(k, …), hold weights in dev.Procedural, or use a computer with more memory"
 	case driver.Deadlock:
 		return "let every thread of the CTA reach the barrier, also those whose index is past the end"
 	case driver.Timeout:

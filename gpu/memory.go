@@ -17,6 +17,7 @@ type memory struct {
 	mu       sync.Mutex
 	freed    bool
 	borrowed bool // a module's global variable: not ours to give back
+	readOnly bool // procedural contents
 	state    *memoryState
 }
 
@@ -42,10 +43,14 @@ func (s *memoryState) why() string {
 
 // allocate reserves device memory; a device hands out at least one byte, so that empty tensors have an address too.
 func (d *Device) allocate(bytes int64) (*memory, error) {
+	return d.allocateWith(bytes, func() (driver.Address, error) { return d.d.Alloc(max(bytes, 1)) })
+}
+
+func (d *Device) allocateWith(bytes int64, alloc func() (driver.Address, error)) (*memory, error) {
 	if err := d.open(); err != nil {
 		return nil, err
 	}
-	base, err := d.d.Alloc(max(bytes, 1))
+	base, err := alloc()
 	if err != nil {
 		e := wrap("allocate "+countBytes(bytes)+" on "+d.name, err)
 		e.How = "free what is no longer needed (t.Free()), or open a device with more memory"
@@ -98,6 +103,17 @@ func (m *memory) alive(operation, what string) error {
 		return fail("make it again, or call Free later", "%s: %s was freed", operation, what)
 	}
 	return m.dev.open()
+}
+
+// writable says why the contents cannot be changed, or nil.
+func (m *memory) writable(operation, what string) error {
+	if err := m.alive(operation, what); err != nil {
+		return err
+	}
+	if m.readOnly {
+		return fail("write to a tensor of its own: dev.Empty, dev.Zeros or dev.Randn", "%s: %s is procedural: its contents are made from a seed and cannot be changed", operation, what)
+	}
+	return nil
 }
 
 // whole says why the contents cannot be read, or nil.

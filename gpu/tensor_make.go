@@ -3,12 +3,11 @@ package gpu
 import (
 	"encoding/binary"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"sync"
 
-	"memwall/gpu/quant"
+	"memwall/gpu/internal/driver"
 )
 
 // Empty is a tensor with undefined contents: zero on the virtual device, whatever was there on a real one.
@@ -18,8 +17,14 @@ func (d *Device) Empty(dtype DType, shape ...int) *Tensor {
 
 // Zeros is a tensor of zeros.
 func (d *Device) Zeros(dtype DType, shape ...int) *Tensor {
-	if d == nil || d.props.Virtual { // fresh memory is zero there, and pages that nothing touches cost the host nothing
-		return must(d.empty("Zeros", dtype, shape))
+	if d != nil {
+		if fresh, ok := d.d.(driver.ZeroFiller); ok { // pages that nothing touches cost the host nothing
+			t := must(d.empty("Zeros", dtype, shape))
+			if err := fresh.ZeroFilled(t.mem.base); err != nil {
+				panic(wrap("Zeros", err))
+			}
+			return t
+		}
 	}
 	return d.full("Zeros", dtype, 0, shape)
 }
@@ -60,20 +65,9 @@ func (d *Device) Randn(dtype DType, shape ...int) *Tensor {
 	seed, call := d.seed, d.randoms
 	d.randoms++
 	d.mu.Unlock()
+	stream := streamOf(seed, call)
 	return must(t, t.upload(func(first int, dst []byte) error {
-		// One generator a chunk: the values do not depend on how many goroutines share the work.
-		r := rand.New(rand.NewPCG(seed^call<<32, uint64(first)))
-		size := dtype.Bytes()
-		switch dtype {
-		case F16:
-			for i := 0; i < len(dst); i += 2 {
-				binary.LittleEndian.PutUint16(dst[i:], quant.F16FromFloat32(float32(r.NormFloat64())))
-			}
-		default:
-			for i := 0; i < len(dst); i += size {
-				dtype.put(dst[i:], r.NormFloat64())
-			}
-		}
+		fillNormal(dtype, stream, int64(first), dst)
 		return nil
 	}))
 }
@@ -181,7 +175,7 @@ func (d *Device) full(operation string, dtype DType, value float64, shape []int)
 func (t *Tensor) Fill(value float64) error { return t.fill("Fill", value) }
 
 func (t *Tensor) fill(operation string, value float64) error {
-	if err := t.mem.alive(operation, "tensor "+t.describe()); err != nil {
+	if err := t.mem.writable(operation, "tensor "+t.describe()); err != nil {
 		return err
 	}
 	pattern := make([]byte, t.dtype.Bytes())
@@ -218,7 +212,7 @@ func (t *Tensor) CopyFrom(values any) error {
 
 // set converts values to the element type and copies them in.
 func (t *Tensor) set(operation string, values any) error {
-	if err := t.mem.alive(operation, "tensor "+t.describe()); err != nil {
+	if err := t.mem.writable(operation, "tensor "+t.describe()); err != nil {
 		return err
 	}
 	v := reflect.ValueOf(values)

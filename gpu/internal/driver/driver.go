@@ -63,6 +63,19 @@ type Device interface {
 	Close() error
 }
 
+// Proceduraler is a device that can hold memory whose contents are made when they are looked at.
+type Proceduraler interface {
+	// AllocProcedural is Alloc with read-only contents: fill writes the bytes from an offset on, a multiple of 64 KiB, the
+	// same ones each time; it is called by several goroutines, during a launch too.
+	AllocProcedural(bytes int64, fill func(offset int64, dst []byte)) (Address, error)
+}
+
+// ZeroFiller is a device whose fresh memory is zero.
+type ZeroFiller interface {
+	// ZeroFilled says that the zeros of a fresh allocation are meant: reading them is no use of uninitialised memory.
+	ZeroFilled(Address) error
+}
+
 // Capability names an optional operation.
 type Capability string
 

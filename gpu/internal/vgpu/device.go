@@ -116,6 +116,15 @@ func (d *Device) AllocProcedural(bytes int64, fill func(offset int64, dst []byte
 	return driver.Address(a.low), nil
 }
 
+// ZeroFilled says that the zeros of a fresh allocation are meant, for the sanitizer.
+func (d *Device) ZeroFilled(a driver.Address) error {
+	found, err := d.memory.place(a, 1, "zeros at")
+	if err == nil {
+		found.markWhole()
+	}
+	return err
+}
+
 // Free gives an allocation back, after a launch that is running.
 func (d *Device) Free(a driver.Address) error {
 	d.exec.Lock()

@@ -121,7 +121,11 @@ func (a *allocation) touchedBytes() int64 {
 	for i := range a.chunks {
 		n += bits.OnesCount64(a.chunks[i].Load())
 	}
-	return min(int64(n)*chunkBytes, int64(a.high-a.low))
+	bytes := int64(n) * chunkBytes
+	if last := (max(a.high-a.low, 1) - 1) / chunkBytes; len(a.chunks) > 0 && a.hasChunk(last) {
+		bytes -= int64((last+1)*chunkBytes - max(a.high-a.low, 1))
+	}
+	return bytes
 }
 
 // returned notes that an ordinary allocation of so many touched bytes was freed.
