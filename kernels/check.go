@@ -131,12 +131,18 @@ func (k *Kernel) Check(dev *gpu.Device) (*CheckReport, error) {
 		return nil, cannot
 	}
 	report := &CheckReport{Kernel: k.name, Device: dev.Name(), Target: target}
-	for i, t := range k.cases {
-		result, err := k.checkCase(dev, t, uint64(i))
-		if err != nil {
-			return report, fmt.Errorf("%s, case %s: %w", k.name, t, err)
+	variants := k.variants()
+	for _, v := range variants {
+		for i, t := range v.cases {
+			result, err := v.checkCase(dev, t, uint64(i))
+			if err != nil {
+				return report, fmt.Errorf("%s, case %s: %w", k.name, t, err)
+			}
+			if len(variants) > 1 {
+				result.Case = v.operands[len(v.operands)-1].dtype.String() + " " + result.Case
+			}
+			report.Cases = append(report.Cases, result)
 		}
-		report.Cases = append(report.Cases, result)
 	}
 	if n := report.failures(); n > 0 {
 		return report, &gpu.Error{What: fmt.Sprintf("%s on %s: %d of %d cases are wrong", k.name, dev.Name(), n, len(report.Cases)), Where: report.String()}

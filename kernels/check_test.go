@@ -25,7 +25,7 @@ func open(t *testing.T, name string) *gpu.Device {
 func TestEveryCase(t *testing.T) {
 	for _, name := range []string{"virtual:h200", "virtual:t4", "virtual:l4"} {
 		dev := open(t, name)
-		for _, k := range registry {
+		for _, k := range unique(registry) {
 			if name == "virtual:l4" && k.choose == nil {
 				continue // the same PTX and geometry as on the H200
 			}

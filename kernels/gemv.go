@@ -1,76 +1,144 @@
 package kernels
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"memwall/gpu"
 )
 
 // gemvs multiply a matrix by a vector, y = W·x: the decode step of every linear layer.
-var gemvs = []*Kernel{
-	gemv("gemv/1_naive", "gemv_naive", 128, func(d dims) counters {
+var gemvs = slices.Concat(
+	gemv("gemv/1_naive", "gemv_naive", 128, func(d dims, t gpu.DType) counters {
+		e := float64(t.Bytes())
 		warps, n, k := ceil(d.f("N"), 32), d.f("N"), d.f("K")
-		c := counters{flopsF32: 2 * n * k, loadRequests: 2 * warps * k, loadBytes: 4 * n * k,
-			storeRequests: warps, storeBytes: 2 * n, storeSectors: ceil(2*n, 32)}
-		if d["K"] >= 16 { // neighbouring rows start in different sectors
+		c := counters{flopsF32: 2 * n * k, loadRequests: 2 * warps * k, loadBytes: 2 * e * n * k,
+			storeRequests: warps, storeBytes: e * n, storeSectors: ceil(e*n, 32)}
+		if d["K"]*t.Bytes() >= 32 { // neighbouring rows start in different sectors
 			c[loadSectors] = n*k + warps*k
 		}
 		return c
 	}),
-	gemv("gemv/2_warp", "gemv_warp", 4, func(d dims) counters {
+	gemv("gemv/2_warp", "gemv_warp", 4, func(d dims, t gpu.DType) counters {
 		n, k := d.f("N"), d.f("K")
-		c := warpRow(d)
+		c := warpRow(d, t)
 		if d["K"]%32 == 0 { // a ragged row ends in extra requests of the unrolled loop's remainder
 			c[loadRequests] = 2 * n * k / 32
-			c[loadSectors] = 4 * n * k / 32
+			c[loadSectors] = 2 * float64(t.Bytes()) * n * k / 32
 		}
 		return c
 	}),
-	gemv("gemv/3_vec16", "gemv_vec16", 4, func(d dims) counters {
+	gemv("gemv/3_vec16", "gemv_vec16", 4, func(d dims, t gpu.DType) counters {
 		n, k := d.f("N"), d.f("K")
-		c := warpRow(d)
+		c := warpRow(d, t)
+		wide := 16 / t.Bytes()
 		switch {
-		case d["K"]%256 == 0:
-			c[loadRequests] = 2 * n * k / 256
-			c[loadSectors] = 32 * n * k / 256
-		case d["K"]%8 != 0: // the narrow loop
+		case d["K"]%(32*wide) == 0:
+			c[loadRequests] = 2 * n * k / float64(32*wide)
+			c[loadSectors] = 16 * c[loadRequests]
+		case d["K"]%wide != 0: // the narrow loop
 			c[loadRequests] = 2 * n * ceil(k, 32)
 		}
 		return c
 	}),
+	gemv("gemv/4_rows", "gemv_rows", 16, func(d dims, t gpu.DType) counters {
+		e, k := float64(t.Bytes()), d.f("K")
+		c := warpRow(d, t)
+		reads := float64(5*(d["N"]/4) + 2*(d["N"]%4)) // rows of W, and x for each group of four or row of the rest
+		c[loadBytes] = e * k * reads
+		wide := 16 / t.Bytes()
+		switch {
+		case d["K"]%(32*wide) == 0:
+			c[loadRequests] = reads * k / float64(32*wide)
+			c[loadSectors] = 16 * c[loadRequests]
+		case d["K"]%wide != 0:
+			c[loadRequests] = reads * ceil(k, 32)
+		}
+		return c
+	}),
+	split(gemv("gemv/5_split_k", "gemv_split_1", 8, func(d dims, t gpu.DType) counters {
+		n, k, slices := d.f("N"), d.f("K"), slicesOf(d)
+		c := warpRow(d, t)
+		ctas := float64(over(d["N"], 8/slices))
+		warps := ctas * float64(8/slices) // that join the slices
+		c[flopsF32] = 2*n*k + 5*32*n*float64(slices) + 32*warps*float64(slices-1)
+		if slices > 1 {
+			c[barriers], c[sharedStores] = 8*ctas, 8*ctas
+		}
+		if wide := 32 * 16 / t.Bytes(); d["K"]%(wide*slices) == 0 {
+			c[loadRequests] = 2 * n * k / float64(wide)
+			c[loadSectors] = 16 * c[loadRequests]
+		}
+		return c
+	})),
+)
+
+// slicesOf is how many warps share a row in gemv/5_split_k: the fewest that give every SM 16 warps.
+func slicesOf(d dims) int {
+	slices := 1
+	for slices < 8 && d["N"]*slices < 16*d[multiprocessors] {
+		slices *= 2
+	}
+	return slices
+}
+
+// split gives a step the geometry of gemv/5_split_k.
+func split(variants []*Kernel) []*Kernel {
+	for _, k := range variants {
+		suffix := strings.TrimPrefix(k.function, "gemv_split_1")
+		k.choose = func(d dims) (string, gpu.Config) {
+			s := slicesOf(d)
+			return fmt.Sprintf("gemv_split_%d%s", s, suffix), gpu.Config{Grid: gpu.Dim(over(d["N"], 8/s)), CTA: gpu.Dim(256)}
+		}
+		k.cases = append(k.cases, trial{dims: dims{"N": 2113, "K": 40}}, trial{dims: dims{"N": 1057, "K": 16}}, trial{dims: dims{"N": 600, "K": 72}})
+	}
+	return variants
 }
 
 // warpRow are the closed forms of a warp a row: the products, five steps of the warp's sum, one lane writing.
-func warpRow(d dims) counters {
-	n, k := d.f("N"), d.f("K")
-	return counters{flopsF32: 2*n*k + 5*32*n, loadBytes: 4 * n * k, storeRequests: n, storeBytes: 2 * n, storeSectors: n}
+func warpRow(d dims, t gpu.DType) counters {
+	n, k, e := d.f("N"), d.f("K"), float64(t.Bytes())
+	return counters{flopsF32: 2*n*k + 5*32*n, loadBytes: 2 * e * n * k, storeRequests: n, storeBytes: e * n, storeSectors: n}
 }
 
-// gemv is one step; rows is how many rows of W a CTA of 128 threads takes.
-func gemv(name, function string, rows int, counts func(d dims) counters) *Kernel {
-	return &Kernel{
-		name: name, function: function,
-		operands: []operand{
-			{name: "y", output: true, dtype: gpu.F16, shape: []string{"N"}},
-			{name: "w", dtype: gpu.F16, shape: []string{"N", "K"}},
-			{name: "x", dtype: gpu.F16, shape: []string{"K"}},
-		},
-		pass:   []string{"N", "K"},
-		config: func(d dims) gpu.Config { return gpu.Config{Grid: gpu.Dim(over(d["N"], rows)), CTA: gpu.Dim(128)} },
-		bytes:  formula{"2·N·K + 2·K + 2·N", func(d dims) float64 { return 2*d.f("N")*d.f("K") + 2*d.f("K") + 2*d.f("N") }},
-		flops:  formula{"2·N·K", func(d dims) float64 { return 2 * d.f("N") * d.f("K") }},
-		terms:  func(d dims) float64 { return d.f("K") },
-		reference: func(d dims, in map[string][]float64) (want, scale []float64) {
-			return product(in["x"], in["w"], 1, d["N"], d["K"])
-		},
-		counts: counts,
-		cases: []trial{
-			{dims: dims{"N": 1, "K": 1}}, {dims: dims{"N": 31, "K": 33}}, {dims: dims{"N": 33, "K": 31}},
-			{dims: dims{"N": 127, "K": 4095}}, {dims: dims{"N": 4095, "K": 127}}, {dims: dims{"N": 129, "K": 264}},
-			{dims: dims{"N": 64, "K": 1024}}, {dims: dims{"N": 256, "K": 512}, inputs: outliers},
-			{dims: dims{"N": 5, "K": 0}}, {dims: dims{"N": 40, "K": 96}, inputs: special},
-		},
+// gemv is one step, for f16, bf16 and f32; rows is how many rows of W a CTA of 128 threads takes.
+func gemv(name, function string, rows int, counts func(d dims, t gpu.DType) counters) []*Kernel {
+	var variants []*Kernel
+	for _, v := range []struct {
+		dtype  gpu.DType
+		suffix string
+	}{{gpu.F16, ""}, {gpu.BF16, "_bf16"}, {gpu.F32, "_f32"}} {
+		t := v.dtype
+		e := t.Bytes()
+		variants = append(variants, &Kernel{
+			name: name, function: function + v.suffix,
+			operands: []operand{
+				{name: "y", output: true, dtype: t, shape: []string{"N"}},
+				{name: "w", dtype: t, shape: []string{"N", "K"}},
+				{name: "x", dtype: t, shape: []string{"K"}},
+			},
+			pass:   []string{"N", "K"},
+			config: func(d dims) gpu.Config { return gpu.Config{Grid: gpu.Dim(over(d["N"], rows)), CTA: gpu.Dim(128)} },
+			bytes: formula{fmt.Sprintf("%d·N·K + %d·K + %d·N", e, e, e), func(d dims) float64 {
+				return float64(e) * (d.f("N")*d.f("K") + d.f("K") + d.f("N"))
+			}},
+			flops: formula{"2·N·K", func(d dims) float64 { return 2 * d.f("N") * d.f("K") }},
+			terms: func(d dims) float64 { return d.f("K") },
+			reference: func(d dims, in map[string][]float64) (want, scale []float64) {
+				return product(in["x"], in["w"], 1, d["N"], d["K"])
+			},
+			counts: func(d dims) counters { return counts(d, t) },
+			cases: []trial{
+				{dims: dims{"N": 1, "K": 1}}, {dims: dims{"N": 31, "K": 33}}, {dims: dims{"N": 33, "K": 31}},
+				{dims: dims{"N": 127, "K": 4095}}, {dims: dims{"N": 4095, "K": 127}}, {dims: dims{"N": 129, "K": 264}},
+				{dims: dims{"N": 64, "K": 1024}}, {dims: dims{"N": 256, "K": 512}, inputs: outliers},
+				{dims: dims{"N": 5, "K": 0}}, {dims: dims{"N": 40, "K": 96}, inputs: special},
+			},
+		})
 	}
+	return variants
 }
 
 // product is X·Wᵀ in float64, X [m, k], W [n, k], and the sum of the products' magnitudes.

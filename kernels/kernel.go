@@ -113,11 +113,11 @@ func (k *Kernel) PTX(target string) string {
 // Targets are the architectures for which there is PTX, lowest first.
 func (k *Kernel) Targets() []string { return k.targets() }
 
-// Arguments describes what Run takes: "y f16 [N], w f16 [N, K], x f16 [K]".
+// Arguments describes what Run takes: "y f16 [N], w f16 [N, K], x f16 [K]"; "f16|bf16" where it has an entry for each.
 func (k *Kernel) Arguments() string {
 	var parts []string
-	for _, o := range k.operands {
-		parts = append(parts, o.name+" "+o.describe())
+	for i, o := range k.operands {
+		parts = append(parts, o.name+" "+k.describe(i))
 	}
 	for _, s := range k.scalars {
 		parts = append(parts, s.name+" int")
@@ -125,7 +125,13 @@ func (k *Kernel) Arguments() string {
 	return strings.Join(parts, ", ")
 }
 
-func (o operand) describe() string {
+// describe is an operand's element types and extents: "f16 [N, K]".
+func (k *Kernel) describe(i int) string { return k.types(i) + k.operands[i].extents() }
+
+// describe is what this entry takes.
+func (o operand) describe() string { return o.dtype.String() + o.extents() }
+
+func (o operand) extents() string {
 	names := make([]string, len(o.shape))
 	for i, s := range o.shape {
 		names[i] = strings.TrimPrefix(s, "*")
@@ -133,21 +139,27 @@ func (o operand) describe() string {
 			names[i] = "…"
 		}
 	}
-	return o.dtype.String() + " [" + strings.Join(names, ", ") + "]"
+	return " [" + strings.Join(names, ", ") + "]"
 }
 
 // Bytes is the least traffic of a call, by formula: every input read once, every output written once. It panics with a
 // *gpu.Error when Run would refuse the arguments.
-func (k *Kernel) Bytes(args ...any) perf.Figure { return k.figure(k.bytes, "B", args) }
+func (k *Kernel) Bytes(args ...any) perf.Figure {
+	return k.figure(func(v *Kernel) formula { return v.bytes }, "B", args)
+}
 
 // FLOPs is the work of a call, by formula. It panics with a *gpu.Error when Run would refuse the arguments.
-func (k *Kernel) FLOPs(args ...any) perf.Figure { return k.figure(k.flops, "FLOP", args) }
+func (k *Kernel) FLOPs(args ...any) perf.Figure {
+	return k.figure(func(v *Kernel) formula { return v.flops }, "FLOP", args)
+}
 
-func (k *Kernel) figure(f formula, unit string, args []any) perf.Figure {
+func (k *Kernel) figure(which func(*Kernel) formula, unit string, args []any) perf.Figure {
+	k = k.variantFor(args)
 	call, err := k.bind(args)
 	if err != nil {
 		panic(err)
 	}
+	f := which(k)
 	return perf.Figure{Value: f.of(call.dims), Unit: unit, Tag: perf.Formula, Source: f.text}
 }
 

@@ -10,7 +10,8 @@ import (
 	"memwall/gpu"
 )
 
-// registry holds every kernel, families together and steps in order. Adding a kernel is one source and one entry.
+// registry holds every kernel, families together and steps in order. Adding a kernel is one source and one entry; a kernel
+// that serves several element types has one source and an entry each, with the same name, the usual type first.
 var registry = slices.Concat(probes, gemvs, gemms, softmaxes)
 
 // ladders are the families whose steps do the same job, from naive to fast: their name alone means the best step.
@@ -20,7 +21,7 @@ var ladders = map[string]bool{"gemv": true, "gemm": true, "softmax": true}
 type Listing []*Kernel
 
 // List is every kernel, families together and steps in order.
-func List() Listing { return slices.Clone(registry) }
+func List() Listing { return unique(registry) }
 
 // String is a line a kernel: name, arguments, what it does.
 func (l Listing) String() string {
@@ -57,6 +58,57 @@ func Families() []string {
 	return names
 }
 
+// unique leaves out the entries for further element types.
+func unique(kernels []*Kernel) []*Kernel {
+	var found []*Kernel
+	for _, k := range kernels {
+		if !slices.Contains(names(found), k.name) {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
+// variants are the entries of the kernel's name, one for each choice of element types.
+func (k *Kernel) variants() []*Kernel {
+	var found []*Kernel
+	for _, v := range registry {
+		if v.name == k.name {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// variantFor is the entry whose element types are those of the most arguments, of two equally near the earlier; where they
+// do not all fit its checks say what is wrong.
+func (k *Kernel) variantFor(args []any) *Kernel {
+	best, most := k, 0
+	for _, v := range k.variants() {
+		fit := 0
+		for i, o := range v.operands[:min(len(v.operands), len(args))] {
+			if t, ok := args[i].(*gpu.Tensor); ok && t != nil && t.DType() == o.dtype {
+				fit++
+			}
+		}
+		if fit > most {
+			best, most = v, fit
+		}
+	}
+	return best
+}
+
+// types are the choices of element types of the i-th operand, "f16|bf16".
+func (k *Kernel) types(i int) string {
+	var list []string
+	for _, v := range k.variants() {
+		if t := v.operands[i].dtype.String(); !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return strings.Join(list, "|")
+}
+
 // steps are the kernels of a family in order.
 func steps(family string) []*Kernel {
 	var found []*Kernel
@@ -65,7 +117,7 @@ func steps(family string) []*Kernel {
 			found = append(found, k)
 		}
 	}
-	return found
+	return unique(found)
 }
 
 func lookUp(name string) (*Kernel, error) {
@@ -93,7 +145,7 @@ func names(kernels []*Kernel) []string {
 
 // nearest lists up to three names with the fewest changed letters, of kernels and of ladders.
 func nearest(name string) string {
-	candidates := names(registry)
+	candidates := names(unique(registry))
 	for family, is := range ladders {
 		if is {
 			candidates = append(candidates, family)

@@ -17,6 +17,7 @@ func Run(step string, args ...any) error {
 	if err != nil {
 		return gpu.Failed(err)
 	}
+	k = k.variantFor(args)
 	call, err := k.bind(args)
 	if err == nil && k.name != step {
 		k, call, err = best(k, call, args)
@@ -48,11 +49,12 @@ func best(last *Kernel, c *call, args []any) (*Kernel, *call, error) {
 			}
 			continue
 		}
-		if all[i] == last {
+		if all[i].name == last.name {
 			return last, c, nil
 		}
-		bound, err := all[i].bind(args)
-		return all[i], bound, err
+		v := all[i].variantFor(args)
+		bound, err := v.bind(args)
+		return v, bound, err
 	}
 	return nil, nil, cannot
 }
@@ -77,11 +79,11 @@ func (k *Kernel) bind(args []any) (*call, error) {
 	for i, o := range k.operands {
 		t, ok := args[i].(*gpu.Tensor)
 		if !ok || t == nil {
-			return nil, &gpu.Error{What: fmt.Sprintf("%s: argument %d (%s) is %s, it takes a tensor %s", k.name, i+1, o.name, kindOf(args[i]), o.describe()),
+			return nil, &gpu.Error{What: fmt.Sprintf("%s: argument %d (%s) is %s, it takes a tensor %s", k.name, i+1, o.name, kindOf(args[i]), k.describe(i)),
 				How: "make one with dev.Randn, dev.Zeros or dev.From"}
 		}
 		tensors[i] = t
-		if err := k.bindShape(o, t, c.dims, from); err != nil {
+		if err := k.bindShape(i, t, c.dims, from); err != nil {
 			return nil, err
 		}
 		if c.dev == nil {
@@ -115,18 +117,22 @@ func (k *Kernel) bind(args []any) (*call, error) {
 }
 
 // bindShape checks one tensor's type and shape and sets the extents that it is the first to have.
-func (k *Kernel) bindShape(o operand, t *gpu.Tensor, d dims, from map[string]string) error {
-	shape := t.Shape()
+func (k *Kernel) bindShape(at int, t *gpu.Tensor, d dims, from map[string]string) error {
+	o, shape := k.operands[at], t.Shape()
 	if t.DType() != o.dtype {
 		extents := strings.Trim(shapeText(shape), "[]")
+		alternatives := ""
+		if len(k.variants()) > 1 {
+			alternatives = "; it takes " + k.Arguments()
+		}
 		return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s, it takes %s", k.name, o.name, t.DType(), shapeText(shape), o.describe()),
-			How: fmt.Sprintf("convert it: dev.FromAs(gpu.%s, %s.Float64s(), %s)", strings.ToUpper(o.dtype.String()), o.name, extents)}
+			How: fmt.Sprintf("convert it: dev.FromAs(gpu.%s, %s.Float64s(), %s)", strings.ToUpper(o.dtype.String()), o.name, extents) + alternatives}
 	}
 	folds := len(o.shape) > 0 && strings.HasPrefix(o.shape[0], "*")
 	if folds {
 		rest := len(o.shape) - 1
 		if len(shape) < rest {
-			return k.wrongRank(o, shape)
+			return k.wrongRank(at, shape)
 		}
 		lead := 1
 		for _, n := range shape[:len(shape)-rest] {
@@ -134,7 +140,7 @@ func (k *Kernel) bindShape(o operand, t *gpu.Tensor, d dims, from map[string]str
 		}
 		shape = append([]int{lead}, shape[len(shape)-rest:]...)
 	} else if len(shape) != len(o.shape) {
-		return k.wrongRank(o, shape)
+		return k.wrongRank(at, shape)
 	}
 	for i, name := range o.shape {
 		name = strings.TrimPrefix(name, "*")
@@ -155,7 +161,8 @@ func (k *Kernel) bindShape(o operand, t *gpu.Tensor, d dims, from map[string]str
 	return nil
 }
 
-func (k *Kernel) wrongRank(o operand, shape []int) error {
+func (k *Kernel) wrongRank(at int, shape []int) error {
+	o := k.operands[at]
 	how := fmt.Sprintf("reshape it: %s.Reshape(%s)", o.name, strings.ReplaceAll(strings.Join(o.shape, ", "), "*", ""))
 	switch k.Family() {
 	case "gemv":
@@ -163,7 +170,7 @@ func (k *Kernel) wrongRank(o operand, shape []int) error {
 	case "gemm":
 		how += "; for a single vector use kernels.Run(\"gemv\", y, w, x)"
 	}
-	return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s, it takes %s", k.name, o.name, o.dtype, shapeText(shape), o.describe()), How: how}
+	return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s, it takes %s", k.name, o.name, o.dtype, shapeText(shape), k.describe(at)), How: how}
 }
 
 // checkMemory refuses misaligned tensors and outputs that overlap anything else: the kernels promise the compiler that

@@ -19,15 +19,15 @@ func TestBadCalls(t *testing.T) {
 		args []any
 		want string
 	}{
-		{"gemv/1_naive", []any{y, w}, "gemv/1_naive: 2 arguments, it takes 3\nwrite kernels.Run(\"gemv/1_naive\", y, w, x) with y f16 [N], w f16 [N, K], x f16 [K]"},
-		{"gemv/1_naive", nil, "gemv/1_naive: 0 arguments, it takes 3\nwrite kernels.Run(\"gemv/1_naive\", y, w, x) with y f16 [N], w f16 [N, K], x f16 [K]"},
-		{"gemv/1_naive", []any{y, 3.5, x}, "gemv/1_naive: argument 2 (w) is of type float64, it takes a tensor f16 [N, K]\nmake one with dev.Randn, dev.Zeros or dev.From"},
-		{"gemv/1_naive", []any{nil, w, x}, "gemv/1_naive: argument 1 (y) is nil, it takes a tensor f16 [N]\nmake one with dev.Randn, dev.Zeros or dev.From"},
-		{"gemv/1_naive", []any{(*gpu.Tensor)(nil), w, x}, "gemv/1_naive: argument 1 (y) is nil, it takes a tensor f16 [N]\nmake one with dev.Randn, dev.Zeros or dev.From"},
-		{"gemv/1_naive", []any{y, dev.Zeros(gpu.F32, 8, 16), x}, "gemv/1_naive: w is f32 [8, 16], it takes f16 [N, K]\nconvert it: dev.FromAs(gpu.F16, w.Float64s(), 8, 16)"},
-		{"gemv/1_naive", []any{y, w, dev.Zeros(gpu.F16, 15)}, "gemv/1_naive: x is f16 [15], but w says K = 16\nit takes y f16 [N], w f16 [N, K], x f16 [K]"},
-		{"gemv/1_naive", []any{dev.Zeros(gpu.F16, 9), w, x}, "gemv/1_naive: w is f16 [8, 16], but y says N = 9\nit takes y f16 [N], w f16 [N, K], x f16 [K]"},
-		{"gemv", []any{y, w, dev.Zeros(gpu.F16, 1, 16)}, "gemv/3_vec16: x is f16 [1, 16], it takes f16 [K]\nreshape it: x.Reshape(K); several columns at once are kernels.Run(\"gemm\", y, w, x)"},
+		{"gemv/1_naive", []any{y, w}, "gemv/1_naive: 2 arguments, it takes 3\nwrite kernels.Run(\"gemv/1_naive\", y, w, x) with y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]"},
+		{"gemv/1_naive", nil, "gemv/1_naive: 0 arguments, it takes 3\nwrite kernels.Run(\"gemv/1_naive\", y, w, x) with y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]"},
+		{"gemv/1_naive", []any{y, 3.5, x}, "gemv/1_naive: argument 2 (w) is of type float64, it takes a tensor f16|bf16|f32 [N, K]\nmake one with dev.Randn, dev.Zeros or dev.From"},
+		{"gemv/1_naive", []any{nil, w, x}, "gemv/1_naive: argument 1 (y) is nil, it takes a tensor f16|bf16|f32 [N]\nmake one with dev.Randn, dev.Zeros or dev.From"},
+		{"gemv/1_naive", []any{(*gpu.Tensor)(nil), w, x}, "gemv/1_naive: argument 1 (y) is nil, it takes a tensor f16|bf16|f32 [N]\nmake one with dev.Randn, dev.Zeros or dev.From"},
+		{"gemv/1_naive", []any{y, dev.Zeros(gpu.F32, 8, 16), x}, "gemv/1_naive: w is f32 [8, 16], it takes f16 [N, K]\nconvert it: dev.FromAs(gpu.F16, w.Float64s(), 8, 16); it takes y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]"},
+		{"gemv/1_naive", []any{y, w, dev.Zeros(gpu.F16, 15)}, "gemv/1_naive: x is f16 [15], but w says K = 16\nit takes y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]"},
+		{"gemv/1_naive", []any{dev.Zeros(gpu.F16, 9), w, x}, "gemv/1_naive: w is f16 [8, 16], but y says N = 9\nit takes y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]"},
+		{"gemv", []any{y, w, dev.Zeros(gpu.F16, 1, 16)}, "gemv/5_split_k: x is f16 [1, 16], it takes f16|bf16|f32 [K]\nreshape it: x.Reshape(K); several columns at once are kernels.Run(\"gemm\", y, w, x)"},
 		{"gemm/3_mma", []any{y, w, x}, "gemm/3_mma: y is f16 [8], it takes f16 [M, N]\nreshape it: y.Reshape(M, N); for a single vector use kernels.Run(\"gemv\", y, w, x)"},
 		{"gemv/1_naive", []any{y, w, other.Zeros(gpu.F16, 16)}, "gemv/1_naive: x is on virtual:t4, y on virtual:h200\ntensors stay on the device that made them: make all of them on one"},
 		{"gemv/1_naive", []any{dev.Empty(gpu.F16, 0), dev.Empty(gpu.F16, 0, 16), x}, "gemv/1_naive: y is f16 [0]: there is nothing to compute\ngive it at least one element"},
@@ -42,7 +42,7 @@ func TestBadCalls(t *testing.T) {
 		{"gemm/4_cp_async", []any{other.Zeros(gpu.F16, 2, 8), other.Zeros(gpu.F16, 8, 16), other.Zeros(gpu.F16, 2, 16)},
 			"launch gemm/4_cp_async: needs sm_80, device \"t4\" is sm_75\nuse gemm/3_mma, or gpu.Open(\"virtual:a100\")"},
 		{"gemv", []any{old.Zeros(gpu.F16, 8), old.Zeros(gpu.F16, 8, 16), old.Zeros(gpu.F16, 16)},
-			"launch gemv/3_vec16: needs sm_75, device \"v100\" is sm_70\nuse gpu.Open(\"virtual:t4\")"},
+			"launch gemv/5_split_k: needs sm_75, device \"v100\" is sm_70\nuse gpu.Open(\"virtual:t4\")"},
 	} {
 		err := Run(c.name, c.args...)
 		if err == nil || err.Error() != c.want {

@@ -70,7 +70,10 @@ var modifierISA = sync.OnceValue(func() []rule {
 		{regexp.MustCompile(`^mma\..*(kind::|block_scale|e2m1|e3m2|e2m3)`), ISA{8, 7}, "mma of sm_120a"},
 		{regexp.MustCompile(`^wmma\..*\.(bf16|tf32|f64)`), ISA{7, 0}, "wmma of sm_80"},
 		{regexp.MustCompile(`^wmma\..*\.(s8|u8|s4|u4|b1|m8n32k16|m32n8k16)`), ISA{6, 3}, "integer wmma"},
-		{regexp.MustCompile(`\.bf16(x2)?(\.|$)`), ISA{7, 8}, "bf16 arithmetic and conversion"},
+		// mma, fma, min, max, abs, neg and cvt from f32 knew bf16 from 7.0 on, the others came later.
+		{regexp.MustCompile(`\.bf16(x2)?(\.|$)`), ISA{7, 0}, "bf16"},
+		{regexp.MustCompile(`^(add|sub|mul|ex2|tanh|setp?|atom|red)\..*\.bf16(x2)?(\.|$)`), ISA{7, 8}, "bf16 arithmetic"},
+		{regexp.MustCompile(`^cvt\..*\.bf16(\.(f16|f64|bf16|[us]\d+))?$`), ISA{7, 8}, "conversion from and between bf16"},
 		{regexp.MustCompile(`^cvt\..*\.(f16x2|bf16x2|tf32)`), ISA{7, 0}, "packed conversion"},
 		{regexp.MustCompile(`^cvt\..*\.(bf16)\.f32$`), ISA{7, 0}, "cvt to bf16"},
 		{regexp.MustCompile(`^cvt\..*\.(e4m3x2|e5m2x2)`), ISA{8, 1}, "conversion to fp8"},
