@@ -267,3 +267,26 @@ func fmaOdd(x, y, z float32) float32 {
 	}
 	return math.Float32frombits(b | 1)
 }
+
+// fmaOutOfBounds is fma.oob (PTX ISA 9.7.4.4): the result is 0 where a factor is the NaN that a tensor copy fills in for
+// elements out of bounds, all ones in 16 bits.
+func fmaOutOfBounds(x, y, z float32) float32 {
+	if isOutOfBounds(x) || isOutOfBounds(y) {
+		return 0
+	}
+	return fmaOdd(x, y, z)
+}
+
+// isOutOfBounds tells the widened 0xffff of f16 or bf16.
+func isOutOfBounds(x float32) bool {
+	b := math.Float32bits(x)
+	return b == 0xffffe000 || b == 0xffff0000
+}
+
+// The two f32 of an f32x2.
+func lowFloat(x uint64) float32  { return math.Float32frombits(uint32(x)) }
+func highFloat(x uint64) float32 { return math.Float32frombits(uint32(x >> 32)) }
+
+func joinFloats(low, high float32) uint64 {
+	return uint64(math.Float32bits(low)) | uint64(math.Float32bits(high))<<32
+}

@@ -203,3 +203,28 @@ func clampUnsigned(x float64, n int) uint64 {
 	}
 	return uint64(x)
 }
+
+// findNthSet is fns: the position of the n-th set bit of mask, counted from position base, upwards for n > 0 and
+// downwards for n < 0; for n = 0 base itself where that bit is set. All ones where there is none.
+func findNthSet(mask, base uint32, n int32) uint32 {
+	const none = ^uint32(0)
+	if n == 0 {
+		if base < 32 && mask>>base&1 != 0 {
+			return base
+		}
+		return none
+	}
+	step := int64(1)
+	left := int64(n)
+	if n < 0 {
+		step, left = -1, -left
+	}
+	for at := int64(base); at >= 0 && at < 32; at += step {
+		if mask>>uint(at)&1 != 0 {
+			if left--; left == 0 {
+				return uint32(at)
+			}
+		}
+	}
+	return none
+}

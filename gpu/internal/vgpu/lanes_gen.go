@@ -623,6 +623,138 @@ var laneRows = []row{
 	{patterns: []string{"setp.geu.bf16"}, dst: "pred", src: []string{"bf16", "bf16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.7.2", lane: laneSetpGeuBf16},
 	{patterns: []string{"setp.num.bf16"}, dst: "pred", src: []string{"bf16", "bf16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.7.2", lane: laneSetpNumBf16},
 	{patterns: []string{"setp.nan.bf16"}, dst: "pred", src: []string{"bf16", "bf16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.7.2", lane: laneSetpNanBf16},
+	{patterns: []string{"add.u16x2"}, dst: "u16x2", src: []string{"u16x2", "u16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.1", lane: laneAddU16x2, sm: 90},
+	{patterns: []string{"min.u16x2"}, dst: "u16x2", src: []string{"u16x2", "u16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.12", lane: laneMinU16x2, sm: 90},
+	{patterns: []string{"max.u16x2"}, dst: "u16x2", src: []string{"u16x2", "u16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.13", lane: laneMaxU16x2, sm: 90},
+	{patterns: []string{"add.s16x2"}, dst: "s16x2", src: []string{"s16x2", "s16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.1", lane: laneAddS16x2, sm: 90},
+	{patterns: []string{"min.s16x2"}, dst: "s16x2", src: []string{"s16x2", "s16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.12", lane: laneMinS16x2, sm: 90},
+	{patterns: []string{"min{.relu.s16x2,.s16x2.relu}"}, dst: "s16x2", src: []string{"s16x2", "s16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.12", lane: laneMinReluS16x2, sm: 90},
+	{patterns: []string{"min{.relu.s32,.s32.relu}"}, dst: "s32", src: []string{"s32", "s32"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.12", lane: laneMinReluS32, sm: 90},
+	{patterns: []string{"max.s16x2"}, dst: "s16x2", src: []string{"s16x2", "s16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.13", lane: laneMaxS16x2, sm: 90},
+	{patterns: []string{"max{.relu.s16x2,.s16x2.relu}"}, dst: "s16x2", src: []string{"s16x2", "s16x2"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.13", lane: laneMaxReluS16x2, sm: 90},
+	{patterns: []string{"max{.relu.s32,.s32.relu}"}, dst: "s32", src: []string{"s32", "s32"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.13", lane: laneMaxReluS32, sm: 90},
+	{patterns: []string{"mad24.hi.sat.s32"}, dst: "s32", src: []string{"s32", "s32", "s32"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.6", lane: laneMad24HiSatS32},
+	{patterns: []string{"fns.b32"}, dst: "u32", src: []string{"u32", "u32", "s32"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.1.17", lane: laneFnsB32},
+	{patterns: []string{"fma.rn.oob.f16"}, dst: "f16", src: []string{"f16", "f16", "f16"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 2, section: "9.7.4.4", lane: laneFmaRnOobF16, sm: 90},
+	{patterns: []string{"fma.rn.oob.relu.f16"}, dst: "f16", src: []string{"f16", "f16", "f16"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 2, section: "9.7.4.4", lane: laneFmaRnOobReluF16, sm: 90},
+	{patterns: []string{"fma.rn.oob.f16x2"}, dst: "f16x2", src: []string{"f16x2", "f16x2", "f16x2"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 4, section: "9.7.4.4", lane: laneFmaRnOobF16x2, sm: 90},
+	{patterns: []string{"fma.rn.oob.relu.f16x2"}, dst: "f16x2", src: []string{"f16x2", "f16x2", "f16x2"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 4, section: "9.7.4.4", lane: laneFmaRnOobReluF16x2, sm: 90},
+	{patterns: []string{"fma.rn.oob.bf16"}, dst: "bf16", src: []string{"bf16", "bf16", "bf16"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 2, section: "9.7.4.4", lane: laneFmaRnOobBf16, sm: 90},
+	{patterns: []string{"fma.rn.oob.relu.bf16"}, dst: "bf16", src: []string{"bf16", "bf16", "bf16"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 2, section: "9.7.4.4", lane: laneFmaRnOobReluBf16, sm: 90},
+	{patterns: []string{"fma.rn.oob.bf16x2"}, dst: "bf16x2", src: []string{"bf16x2", "bf16x2", "bf16x2"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 4, section: "9.7.4.4", lane: laneFmaRnOobBf16x2, sm: 90},
+	{patterns: []string{"fma.rn.oob.relu.bf16x2"}, dst: "bf16x2", src: []string{"bf16x2", "bf16x2", "bf16x2"}, class: perf.ClassFP16, flop: perf.FLOPF16, flops: 4, section: "9.7.4.4", lane: laneFmaRnOobReluBf16x2, sm: 90},
+	{patterns: []string{"add{,.rn}.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddF32x2, sm: 100},
+	{patterns: []string{"sub{,.rn}.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubF32x2, sm: 100},
+	{patterns: []string{"mul{,.rn}.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulF32x2, sm: 100},
+	{patterns: []string{"fma.rn.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRnF32x2, sm: 100},
+	{patterns: []string{"add{,.rn}.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddFtzF32x2, sm: 100},
+	{patterns: []string{"sub{,.rn}.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubFtzF32x2, sm: 100},
+	{patterns: []string{"mul{,.rn}.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulFtzF32x2, sm: 100},
+	{patterns: []string{"fma.rn.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRnFtzF32x2, sm: 100},
+	{patterns: []string{"add.rz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddRzF32x2, sm: 100},
+	{patterns: []string{"sub.rz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubRzF32x2, sm: 100},
+	{patterns: []string{"mul.rz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulRzF32x2, sm: 100},
+	{patterns: []string{"fma.rz.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRzF32x2, sm: 100},
+	{patterns: []string{"add.rz.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddRzFtzF32x2, sm: 100},
+	{patterns: []string{"sub.rz.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubRzFtzF32x2, sm: 100},
+	{patterns: []string{"mul.rz.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulRzFtzF32x2, sm: 100},
+	{patterns: []string{"fma.rz.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRzFtzF32x2, sm: 100},
+	{patterns: []string{"add.rm.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddRmF32x2, sm: 100},
+	{patterns: []string{"sub.rm.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubRmF32x2, sm: 100},
+	{patterns: []string{"mul.rm.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulRmF32x2, sm: 100},
+	{patterns: []string{"fma.rm.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRmF32x2, sm: 100},
+	{patterns: []string{"add.rm.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddRmFtzF32x2, sm: 100},
+	{patterns: []string{"sub.rm.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubRmFtzF32x2, sm: 100},
+	{patterns: []string{"mul.rm.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulRmFtzF32x2, sm: 100},
+	{patterns: []string{"fma.rm.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRmFtzF32x2, sm: 100},
+	{patterns: []string{"add.rp.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddRpF32x2, sm: 100},
+	{patterns: []string{"sub.rp.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubRpF32x2, sm: 100},
+	{patterns: []string{"mul.rp.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulRpF32x2, sm: 100},
+	{patterns: []string{"fma.rp.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRpF32x2, sm: 100},
+	{patterns: []string{"add.rp.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.3", lane: laneAddRpFtzF32x2, sm: 100},
+	{patterns: []string{"sub.rp.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.4", lane: laneSubRpFtzF32x2, sm: 100},
+	{patterns: []string{"mul.rp.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.3.5", lane: laneMulRpFtzF32x2, sm: 100},
+	{patterns: []string{"fma.rp.ftz.f32x2"}, dst: "u64", src: []string{"u64", "u64", "u64"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 4, section: "9.7.3.6", lane: laneFmaRpFtzF32x2, sm: 100},
+	{patterns: []string{"add{,.rn}.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddF32F16, sm: 100},
+	{patterns: []string{"sub{,.rn}.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubF32F16, sm: 100},
+	{patterns: []string{"fma.rn.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRnF32F16, sm: 100},
+	{patterns: []string{"add{,.rn}.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddSatF32F16, sm: 100},
+	{patterns: []string{"sub{,.rn}.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubSatF32F16, sm: 100},
+	{patterns: []string{"fma.rn.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRnSatF32F16, sm: 100},
+	{patterns: []string{"add.rz.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRzF32F16, sm: 100},
+	{patterns: []string{"sub.rz.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRzF32F16, sm: 100},
+	{patterns: []string{"fma.rz.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRzF32F16, sm: 100},
+	{patterns: []string{"add.rz.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRzSatF32F16, sm: 100},
+	{patterns: []string{"sub.rz.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRzSatF32F16, sm: 100},
+	{patterns: []string{"fma.rz.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRzSatF32F16, sm: 100},
+	{patterns: []string{"add.rm.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRmF32F16, sm: 100},
+	{patterns: []string{"sub.rm.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRmF32F16, sm: 100},
+	{patterns: []string{"fma.rm.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRmF32F16, sm: 100},
+	{patterns: []string{"add.rm.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRmSatF32F16, sm: 100},
+	{patterns: []string{"sub.rm.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRmSatF32F16, sm: 100},
+	{patterns: []string{"fma.rm.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRmSatF32F16, sm: 100},
+	{patterns: []string{"add.rp.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRpF32F16, sm: 100},
+	{patterns: []string{"sub.rp.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRpF32F16, sm: 100},
+	{patterns: []string{"fma.rp.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRpF32F16, sm: 100},
+	{patterns: []string{"add.rp.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRpSatF32F16, sm: 100},
+	{patterns: []string{"sub.rp.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRpSatF32F16, sm: 100},
+	{patterns: []string{"fma.rp.sat.f32.f16"}, dst: "f32", src: []string{"f16", "f16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRpSatF32F16, sm: 100},
+	{patterns: []string{"add{,.rn}.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddF32Bf16, sm: 100},
+	{patterns: []string{"sub{,.rn}.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubF32Bf16, sm: 100},
+	{patterns: []string{"fma.rn.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRnF32Bf16, sm: 100},
+	{patterns: []string{"add{,.rn}.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddSatF32Bf16, sm: 100},
+	{patterns: []string{"sub{,.rn}.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubSatF32Bf16, sm: 100},
+	{patterns: []string{"fma.rn.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRnSatF32Bf16, sm: 100},
+	{patterns: []string{"add.rz.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRzF32Bf16, sm: 100},
+	{patterns: []string{"sub.rz.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRzF32Bf16, sm: 100},
+	{patterns: []string{"fma.rz.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRzF32Bf16, sm: 100},
+	{patterns: []string{"add.rz.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRzSatF32Bf16, sm: 100},
+	{patterns: []string{"sub.rz.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRzSatF32Bf16, sm: 100},
+	{patterns: []string{"fma.rz.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRzSatF32Bf16, sm: 100},
+	{patterns: []string{"add.rm.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRmF32Bf16, sm: 100},
+	{patterns: []string{"sub.rm.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRmF32Bf16, sm: 100},
+	{patterns: []string{"fma.rm.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRmF32Bf16, sm: 100},
+	{patterns: []string{"add.rm.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRmSatF32Bf16, sm: 100},
+	{patterns: []string{"sub.rm.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRmSatF32Bf16, sm: 100},
+	{patterns: []string{"fma.rm.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRmSatF32Bf16, sm: 100},
+	{patterns: []string{"add.rp.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRpF32Bf16, sm: 100},
+	{patterns: []string{"sub.rp.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRpF32Bf16, sm: 100},
+	{patterns: []string{"fma.rp.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRpF32Bf16, sm: 100},
+	{patterns: []string{"add.rp.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.1", lane: laneAddRpSatF32Bf16, sm: 100},
+	{patterns: []string{"sub.rp.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 1, section: "9.7.5.2", lane: laneSubRpSatF32Bf16, sm: 100},
+	{patterns: []string{"fma.rp.sat.f32.bf16"}, dst: "f32", src: []string{"bf16", "bf16", "f32"}, class: perf.ClassFP32, flop: perf.FLOPF32, flops: 2, section: "9.7.5.3", lane: laneFmaRpSatF32Bf16, sm: 100},
+	{patterns: []string{"min.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinF32Three, sm: 100},
+	{patterns: []string{"min.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinAbsF32Three, sm: 100},
+	{patterns: []string{"min.NaN.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinNaNF32Three, sm: 100},
+	{patterns: []string{"min.NaN.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinNaNAbsF32Three, sm: 100},
+	{patterns: []string{"min.NaN.xorsign.abs.f32"}, dst: "f32", src: []string{"f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinNaNXorsignAbsF32},
+	{patterns: []string{"min.ftz.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinFtzF32Three, sm: 100},
+	{patterns: []string{"min.ftz.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinFtzAbsF32Three, sm: 100},
+	{patterns: []string{"min.ftz.NaN.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinFtzNaNF32Three, sm: 100},
+	{patterns: []string{"min.ftz.NaN.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinFtzNaNAbsF32Three, sm: 100},
+	{patterns: []string{"min.ftz.NaN.xorsign.abs.f32"}, dst: "f32", src: []string{"f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.11", lane: laneMinFtzNaNXorsignAbsF32},
+	{patterns: []string{"min.NaN.xorsign.abs.f16"}, dst: "f16", src: []string{"f16", "f16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.7", lane: laneMinNaNXorsignAbsF16},
+	{patterns: []string{"min.ftz.NaN.xorsign.abs.f16"}, dst: "f16", src: []string{"f16", "f16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.7", lane: laneMinFtzNaNXorsignAbsF16},
+	{patterns: []string{"min.NaN.xorsign.abs.f16x2"}, dst: "f16x2", src: []string{"f16x2", "f16x2"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.7", lane: laneMinNaNXorsignAbsF16x2},
+	{patterns: []string{"min.ftz.NaN.xorsign.abs.f16x2"}, dst: "f16x2", src: []string{"f16x2", "f16x2"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.7", lane: laneMinFtzNaNXorsignAbsF16x2},
+	{patterns: []string{"min.NaN.xorsign.abs.bf16"}, dst: "bf16", src: []string{"bf16", "bf16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.7", lane: laneMinNaNXorsignAbsBf16},
+	{patterns: []string{"min.NaN.xorsign.abs.bf16x2"}, dst: "bf16x2", src: []string{"bf16x2", "bf16x2"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.7", lane: laneMinNaNXorsignAbsBf16x2},
+	{patterns: []string{"max.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxF32Three, sm: 100},
+	{patterns: []string{"max.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxAbsF32Three, sm: 100},
+	{patterns: []string{"max.NaN.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxNaNF32Three, sm: 100},
+	{patterns: []string{"max.NaN.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxNaNAbsF32Three, sm: 100},
+	{patterns: []string{"max.NaN.xorsign.abs.f32"}, dst: "f32", src: []string{"f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxNaNXorsignAbsF32},
+	{patterns: []string{"max.ftz.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxFtzF32Three, sm: 100},
+	{patterns: []string{"max.ftz.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxFtzAbsF32Three, sm: 100},
+	{patterns: []string{"max.ftz.NaN.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxFtzNaNF32Three, sm: 100},
+	{patterns: []string{"max.ftz.NaN.abs.f32.three"}, dst: "f32", src: []string{"f32", "f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxFtzNaNAbsF32Three, sm: 100},
+	{patterns: []string{"max.ftz.NaN.xorsign.abs.f32"}, dst: "f32", src: []string{"f32", "f32"}, class: perf.ClassFP32, flop: 0, flops: 0, section: "9.7.3.12", lane: laneMaxFtzNaNXorsignAbsF32},
+	{patterns: []string{"max.NaN.xorsign.abs.f16"}, dst: "f16", src: []string{"f16", "f16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.8", lane: laneMaxNaNXorsignAbsF16},
+	{patterns: []string{"max.ftz.NaN.xorsign.abs.f16"}, dst: "f16", src: []string{"f16", "f16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.8", lane: laneMaxFtzNaNXorsignAbsF16},
+	{patterns: []string{"max.NaN.xorsign.abs.f16x2"}, dst: "f16x2", src: []string{"f16x2", "f16x2"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.8", lane: laneMaxNaNXorsignAbsF16x2},
+	{patterns: []string{"max.ftz.NaN.xorsign.abs.f16x2"}, dst: "f16x2", src: []string{"f16x2", "f16x2"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.8", lane: laneMaxFtzNaNXorsignAbsF16x2},
+	{patterns: []string{"max.NaN.xorsign.abs.bf16"}, dst: "bf16", src: []string{"bf16", "bf16"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.8", lane: laneMaxNaNXorsignAbsBf16},
+	{patterns: []string{"max.NaN.xorsign.abs.bf16x2"}, dst: "bf16x2", src: []string{"bf16x2", "bf16x2"}, class: perf.ClassFP16, flop: 0, flops: 0, section: "9.7.4.8", lane: laneMaxNaNXorsignAbsBf16x2},
 }
 
 // laneAddS16 is add.s16 (PTX ISA 9.7.1.1): for each lane, with sources x, y,
@@ -8583,4 +8715,1600 @@ func laneSetpNanBf16(w *warp, in *inst) {
 		r |= bit << (uint(i) & 31)
 	}
 	w.setPredicate(in, r)
+}
+
+// laneAddU16x2 is add.u16x2 (PTX ISA 9.7.1.1): for each lane, with sources x, y,
+//
+//	d[i] = x + y
+func laneAddU16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := uint16(a[i]), uint16(b[i])
+			low = uint32(x+y) & 0xffff
+		}
+		{
+			x, y := uint16(a[i]>>16), uint16(b[i]>>16)
+			high = uint32(x + y)
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMinU16x2 is min.u16x2 (PTX ISA 9.7.1.12): for each lane, with sources x, y,
+//
+//	d[i] = min(x, y)
+func laneMinU16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := uint16(a[i]), uint16(b[i])
+			low = uint32(min(x, y)) & 0xffff
+		}
+		{
+			x, y := uint16(a[i]>>16), uint16(b[i]>>16)
+			high = uint32(min(x, y))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMaxU16x2 is max.u16x2 (PTX ISA 9.7.1.13): for each lane, with sources x, y,
+//
+//	d[i] = max(x, y)
+func laneMaxU16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := uint16(a[i]), uint16(b[i])
+			low = uint32(max(x, y)) & 0xffff
+		}
+		{
+			x, y := uint16(a[i]>>16), uint16(b[i]>>16)
+			high = uint32(max(x, y))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneAddS16x2 is add.s16x2 (PTX ISA 9.7.1.1): for each lane, with sources x, y,
+//
+//	d[i] = x + y
+func laneAddS16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := int16(a[i]), int16(b[i])
+			low = uint32(uint16(x+y)) & 0xffff
+		}
+		{
+			x, y := int16(a[i]>>16), int16(b[i]>>16)
+			high = uint32(uint16(x + y))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMinS16x2 is min.s16x2 (PTX ISA 9.7.1.12): for each lane, with sources x, y,
+//
+//	d[i] = min(x, y)
+func laneMinS16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := int16(a[i]), int16(b[i])
+			low = uint32(uint16(min(x, y))) & 0xffff
+		}
+		{
+			x, y := int16(a[i]>>16), int16(b[i]>>16)
+			high = uint32(uint16(min(x, y)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMinReluS16x2 is min.relu.s16x2 (PTX ISA 9.7.1.12): for each lane, with sources x, y,
+//
+//	d[i] = max(min(x, y), 0)
+func laneMinReluS16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := int16(a[i]), int16(b[i])
+			low = uint32(uint16(max(min(x, y), 0))) & 0xffff
+		}
+		{
+			x, y := int16(a[i]>>16), int16(b[i]>>16)
+			high = uint32(uint16(max(min(x, y), 0)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMinReluS32 is min.relu.s32 (PTX ISA 9.7.1.12): for each lane, with sources x, y,
+//
+//	d[i] = max(min(x, y), 0)
+func laneMinReluS32(w *warp, in *inst) {
+	d, a, b := w.s32(in.d), w.s32(in.a), w.s32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = max(min(x, y), 0)
+	}
+}
+
+// laneMaxS16x2 is max.s16x2 (PTX ISA 9.7.1.13): for each lane, with sources x, y,
+//
+//	d[i] = max(x, y)
+func laneMaxS16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := int16(a[i]), int16(b[i])
+			low = uint32(uint16(max(x, y))) & 0xffff
+		}
+		{
+			x, y := int16(a[i]>>16), int16(b[i]>>16)
+			high = uint32(uint16(max(x, y)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMaxReluS16x2 is max.relu.s16x2 (PTX ISA 9.7.1.13): for each lane, with sources x, y,
+//
+//	d[i] = max(max(x, y), 0)
+func laneMaxReluS16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := int16(a[i]), int16(b[i])
+			low = uint32(uint16(max(max(x, y), 0))) & 0xffff
+		}
+		{
+			x, y := int16(a[i]>>16), int16(b[i]>>16)
+			high = uint32(uint16(max(max(x, y), 0)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMaxReluS32 is max.relu.s32 (PTX ISA 9.7.1.13): for each lane, with sources x, y,
+//
+//	d[i] = max(max(x, y), 0)
+func laneMaxReluS32(w *warp, in *inst) {
+	d, a, b := w.s32(in.d), w.s32(in.a), w.s32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = max(max(x, y), 0)
+	}
+}
+
+// laneMad24HiSatS32 is mad24.hi.sat.s32 (PTX ISA 9.7.1.6): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate32(int64(x<<8>>8)*int64(y<<8>>8)>>16 + int64(z))
+func laneMad24HiSatS32(w *warp, in *inst) {
+	d, a, b, c := w.s32(in.d), w.s32(in.a), w.s32(in.b), w.s32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = saturate32(int64(x<<8>>8)*int64(y<<8>>8)>>16 + int64(z))
+	}
+}
+
+// laneFnsB32 is fns.b32 (PTX ISA 9.7.1.17): for each lane, with sources x, y, z,
+//
+//	d[i] = findNthSet(x, y, z)
+func laneFnsB32(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.s32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = findNthSet(x, y, z)
+	}
+}
+
+// laneFmaRnOobF16 is fma.rn.oob.f16 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = fmaOutOfBounds(x, y, z)
+func laneFmaRnOobF16(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), halfToFloat(uint16(c[i]))
+		d[i] = uint32(floatToHalf(fmaOutOfBounds(x, y, z)))
+	}
+}
+
+// laneFmaRnOobReluF16 is fma.rn.oob.relu.f16 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = relu(fmaOutOfBounds(x, y, z))
+func laneFmaRnOobReluF16(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), halfToFloat(uint16(c[i]))
+		d[i] = uint32(floatToHalf(relu(fmaOutOfBounds(x, y, z))))
+	}
+}
+
+// laneFmaRnOobF16x2 is fma.rn.oob.f16x2 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = fmaOutOfBounds(x, y, z)
+func laneFmaRnOobF16x2(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), halfToFloat(uint16(c[i]))
+			low = uint32(floatToHalf(fmaOutOfBounds(x, y, z))) & 0xffff
+		}
+		{
+			x, y, z := halfToFloat(uint16(a[i]>>16)), halfToFloat(uint16(b[i]>>16)), halfToFloat(uint16(c[i]>>16))
+			high = uint32(floatToHalf(fmaOutOfBounds(x, y, z)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneFmaRnOobReluF16x2 is fma.rn.oob.relu.f16x2 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = relu(fmaOutOfBounds(x, y, z))
+func laneFmaRnOobReluF16x2(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), halfToFloat(uint16(c[i]))
+			low = uint32(floatToHalf(relu(fmaOutOfBounds(x, y, z)))) & 0xffff
+		}
+		{
+			x, y, z := halfToFloat(uint16(a[i]>>16)), halfToFloat(uint16(b[i]>>16)), halfToFloat(uint16(c[i]>>16))
+			high = uint32(floatToHalf(relu(fmaOutOfBounds(x, y, z))))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneFmaRnOobBf16 is fma.rn.oob.bf16 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = fmaOutOfBounds(x, y, z)
+func laneFmaRnOobBf16(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), bfloatToFloat(uint16(c[i]))
+		d[i] = uint32(floatToBfloat(fmaOutOfBounds(x, y, z)))
+	}
+}
+
+// laneFmaRnOobReluBf16 is fma.rn.oob.relu.bf16 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = relu(fmaOutOfBounds(x, y, z))
+func laneFmaRnOobReluBf16(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), bfloatToFloat(uint16(c[i]))
+		d[i] = uint32(floatToBfloat(relu(fmaOutOfBounds(x, y, z))))
+	}
+}
+
+// laneFmaRnOobBf16x2 is fma.rn.oob.bf16x2 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = fmaOutOfBounds(x, y, z)
+func laneFmaRnOobBf16x2(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), bfloatToFloat(uint16(c[i]))
+			low = uint32(floatToBfloat(fmaOutOfBounds(x, y, z))) & 0xffff
+		}
+		{
+			x, y, z := bfloatToFloat(uint16(a[i]>>16)), bfloatToFloat(uint16(b[i]>>16)), bfloatToFloat(uint16(c[i]>>16))
+			high = uint32(floatToBfloat(fmaOutOfBounds(x, y, z)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneFmaRnOobReluBf16x2 is fma.rn.oob.relu.bf16x2 (PTX ISA 9.7.4.4): for each lane, with sources x, y, z,
+//
+//	d[i] = relu(fmaOutOfBounds(x, y, z))
+func laneFmaRnOobReluBf16x2(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), bfloatToFloat(uint16(c[i]))
+			low = uint32(floatToBfloat(relu(fmaOutOfBounds(x, y, z)))) & 0xffff
+		}
+		{
+			x, y, z := bfloatToFloat(uint16(a[i]>>16)), bfloatToFloat(uint16(b[i]>>16)), bfloatToFloat(uint16(c[i]>>16))
+			high = uint32(floatToBfloat(relu(fmaOutOfBounds(x, y, z))))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneAddF32x2 is add.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toNearest)), quiet(addRounded(highFloat(x), highFloat(y), toNearest)))
+func laneAddF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toNearest)), quiet(addRounded(highFloat(x), highFloat(y), toNearest)))
+	}
+}
+
+// laneSubF32x2 is sub.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toNearest)), quiet(addRounded(highFloat(x), -highFloat(y), toNearest)))
+func laneSubF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toNearest)), quiet(addRounded(highFloat(x), -highFloat(y), toNearest)))
+	}
+}
+
+// laneMulF32x2 is mul.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toNearest)), quiet(mulRounded(highFloat(x), highFloat(y), toNearest)))
+func laneMulF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toNearest)), quiet(mulRounded(highFloat(x), highFloat(y), toNearest)))
+	}
+}
+
+// laneFmaRnF32x2 is fma.rn.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toNearest)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toNearest)))
+func laneFmaRnF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toNearest)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toNearest)))
+	}
+}
+
+// laneAddFtzF32x2 is add.ftz.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toNearest))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toNearest))))
+func laneAddFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toNearest))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toNearest))))
+	}
+}
+
+// laneSubFtzF32x2 is sub.ftz.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toNearest))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toNearest))))
+func laneSubFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toNearest))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toNearest))))
+	}
+}
+
+// laneMulFtzF32x2 is mul.ftz.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toNearest))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toNearest))))
+func laneMulFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toNearest))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toNearest))))
+	}
+}
+
+// laneFmaRnFtzF32x2 is fma.rn.ftz.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toNearest))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toNearest))))
+func laneFmaRnFtzF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toNearest))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toNearest))))
+	}
+}
+
+// laneAddRzF32x2 is add.rz.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toZero)), quiet(addRounded(highFloat(x), highFloat(y), toZero)))
+func laneAddRzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toZero)), quiet(addRounded(highFloat(x), highFloat(y), toZero)))
+	}
+}
+
+// laneSubRzF32x2 is sub.rz.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toZero)), quiet(addRounded(highFloat(x), -highFloat(y), toZero)))
+func laneSubRzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toZero)), quiet(addRounded(highFloat(x), -highFloat(y), toZero)))
+	}
+}
+
+// laneMulRzF32x2 is mul.rz.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toZero)), quiet(mulRounded(highFloat(x), highFloat(y), toZero)))
+func laneMulRzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toZero)), quiet(mulRounded(highFloat(x), highFloat(y), toZero)))
+	}
+}
+
+// laneFmaRzF32x2 is fma.rz.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toZero)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toZero)))
+func laneFmaRzF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toZero)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toZero)))
+	}
+}
+
+// laneAddRzFtzF32x2 is add.rz.ftz.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toZero))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toZero))))
+func laneAddRzFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toZero))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toZero))))
+	}
+}
+
+// laneSubRzFtzF32x2 is sub.rz.ftz.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toZero))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toZero))))
+func laneSubRzFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toZero))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toZero))))
+	}
+}
+
+// laneMulRzFtzF32x2 is mul.rz.ftz.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toZero))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toZero))))
+func laneMulRzFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toZero))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toZero))))
+	}
+}
+
+// laneFmaRzFtzF32x2 is fma.rz.ftz.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toZero))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toZero))))
+func laneFmaRzFtzF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toZero))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toZero))))
+	}
+}
+
+// laneAddRmF32x2 is add.rm.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toMinus)), quiet(addRounded(highFloat(x), highFloat(y), toMinus)))
+func laneAddRmF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toMinus)), quiet(addRounded(highFloat(x), highFloat(y), toMinus)))
+	}
+}
+
+// laneSubRmF32x2 is sub.rm.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toMinus)), quiet(addRounded(highFloat(x), -highFloat(y), toMinus)))
+func laneSubRmF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toMinus)), quiet(addRounded(highFloat(x), -highFloat(y), toMinus)))
+	}
+}
+
+// laneMulRmF32x2 is mul.rm.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toMinus)), quiet(mulRounded(highFloat(x), highFloat(y), toMinus)))
+func laneMulRmF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toMinus)), quiet(mulRounded(highFloat(x), highFloat(y), toMinus)))
+	}
+}
+
+// laneFmaRmF32x2 is fma.rm.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toMinus)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toMinus)))
+func laneFmaRmF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toMinus)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toMinus)))
+	}
+}
+
+// laneAddRmFtzF32x2 is add.rm.ftz.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toMinus))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toMinus))))
+func laneAddRmFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toMinus))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toMinus))))
+	}
+}
+
+// laneSubRmFtzF32x2 is sub.rm.ftz.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toMinus))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toMinus))))
+func laneSubRmFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toMinus))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toMinus))))
+	}
+}
+
+// laneMulRmFtzF32x2 is mul.rm.ftz.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toMinus))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toMinus))))
+func laneMulRmFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toMinus))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toMinus))))
+	}
+}
+
+// laneFmaRmFtzF32x2 is fma.rm.ftz.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toMinus))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toMinus))))
+func laneFmaRmFtzF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toMinus))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toMinus))))
+	}
+}
+
+// laneAddRpF32x2 is add.rp.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toPlus)), quiet(addRounded(highFloat(x), highFloat(y), toPlus)))
+func laneAddRpF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), lowFloat(y), toPlus)), quiet(addRounded(highFloat(x), highFloat(y), toPlus)))
+	}
+}
+
+// laneSubRpF32x2 is sub.rp.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toPlus)), quiet(addRounded(highFloat(x), -highFloat(y), toPlus)))
+func laneSubRpF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(addRounded(lowFloat(x), -lowFloat(y), toPlus)), quiet(addRounded(highFloat(x), -highFloat(y), toPlus)))
+	}
+}
+
+// laneMulRpF32x2 is mul.rp.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toPlus)), quiet(mulRounded(highFloat(x), highFloat(y), toPlus)))
+func laneMulRpF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(mulRounded(lowFloat(x), lowFloat(y), toPlus)), quiet(mulRounded(highFloat(x), highFloat(y), toPlus)))
+	}
+}
+
+// laneFmaRpF32x2 is fma.rp.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toPlus)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toPlus)))
+func laneFmaRpF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(fmaRounded(lowFloat(x), lowFloat(y), lowFloat(z), toPlus)), quiet(fmaRounded(highFloat(x), highFloat(y), highFloat(z), toPlus)))
+	}
+}
+
+// laneAddRpFtzF32x2 is add.rp.ftz.f32x2 (PTX ISA 9.7.3.3): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toPlus))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toPlus))))
+func laneAddRpFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), flush(lowFloat(y)), toPlus))), quiet(flush(addRounded(flush(highFloat(x)), flush(highFloat(y)), toPlus))))
+	}
+}
+
+// laneSubRpFtzF32x2 is sub.rp.ftz.f32x2 (PTX ISA 9.7.3.4): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toPlus))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toPlus))))
+func laneSubRpFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(addRounded(flush(lowFloat(x)), -flush(lowFloat(y)), toPlus))), quiet(flush(addRounded(flush(highFloat(x)), -flush(highFloat(y)), toPlus))))
+	}
+}
+
+// laneMulRpFtzF32x2 is mul.rp.ftz.f32x2 (PTX ISA 9.7.3.5): for each lane, with sources x, y,
+//
+//	d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toPlus))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toPlus))))
+func laneMulRpFtzF32x2(w *warp, in *inst) {
+	d, a, b := w.u64(in.d), w.u64(in.a), w.u64(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = joinFloats(quiet(flush(mulRounded(flush(lowFloat(x)), flush(lowFloat(y)), toPlus))), quiet(flush(mulRounded(flush(highFloat(x)), flush(highFloat(y)), toPlus))))
+	}
+}
+
+// laneFmaRpFtzF32x2 is fma.rp.ftz.f32x2 (PTX ISA 9.7.3.6): for each lane, with sources x, y, z,
+//
+//	d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toPlus))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toPlus))))
+func laneFmaRpFtzF32x2(w *warp, in *inst) {
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u64(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = joinFloats(quiet(flush(fmaRounded(flush(lowFloat(x)), flush(lowFloat(y)), flush(lowFloat(z)), toPlus))), quiet(flush(fmaRounded(flush(highFloat(x)), flush(highFloat(y)), flush(highFloat(z)), toPlus))))
+	}
+}
+
+// laneAddF32F16 is add.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toNearest))
+func laneAddF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toNearest))
+	}
+}
+
+// laneSubF32F16 is sub.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toNearest))
+func laneSubF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toNearest))
+	}
+}
+
+// laneFmaRnF32F16 is fma.rn.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toNearest))
+func laneFmaRnF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toNearest))
+	}
+}
+
+// laneAddSatF32F16 is add.sat.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toNearest))
+func laneAddSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toNearest))
+	}
+}
+
+// laneSubSatF32F16 is sub.sat.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toNearest))
+func laneSubSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toNearest))
+	}
+}
+
+// laneFmaRnSatF32F16 is fma.rn.sat.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toNearest))
+func laneFmaRnSatF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toNearest))
+	}
+}
+
+// laneAddRzF32F16 is add.rz.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toZero))
+func laneAddRzF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toZero))
+	}
+}
+
+// laneSubRzF32F16 is sub.rz.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toZero))
+func laneSubRzF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toZero))
+	}
+}
+
+// laneFmaRzF32F16 is fma.rz.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toZero))
+func laneFmaRzF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toZero))
+	}
+}
+
+// laneAddRzSatF32F16 is add.rz.sat.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toZero))
+func laneAddRzSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toZero))
+	}
+}
+
+// laneSubRzSatF32F16 is sub.rz.sat.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toZero))
+func laneSubRzSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toZero))
+	}
+}
+
+// laneFmaRzSatF32F16 is fma.rz.sat.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toZero))
+func laneFmaRzSatF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toZero))
+	}
+}
+
+// laneAddRmF32F16 is add.rm.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toMinus))
+func laneAddRmF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toMinus))
+	}
+}
+
+// laneSubRmF32F16 is sub.rm.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toMinus))
+func laneSubRmF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toMinus))
+	}
+}
+
+// laneFmaRmF32F16 is fma.rm.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toMinus))
+func laneFmaRmF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toMinus))
+	}
+}
+
+// laneAddRmSatF32F16 is add.rm.sat.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toMinus))
+func laneAddRmSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toMinus))
+	}
+}
+
+// laneSubRmSatF32F16 is sub.rm.sat.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toMinus))
+func laneSubRmSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toMinus))
+	}
+}
+
+// laneFmaRmSatF32F16 is fma.rm.sat.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toMinus))
+func laneFmaRmSatF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toMinus))
+	}
+}
+
+// laneAddRpF32F16 is add.rp.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toPlus))
+func laneAddRpF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toPlus))
+	}
+}
+
+// laneSubRpF32F16 is sub.rp.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toPlus))
+func laneSubRpF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toPlus))
+	}
+}
+
+// laneFmaRpF32F16 is fma.rp.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toPlus))
+func laneFmaRpF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toPlus))
+	}
+}
+
+// laneAddRpSatF32F16 is add.rp.sat.f32.f16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toPlus))
+func laneAddRpSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toPlus))
+	}
+}
+
+// laneSubRpSatF32F16 is sub.rp.sat.f32.f16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toPlus))
+func laneSubRpSatF32F16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toPlus))
+	}
+}
+
+// laneFmaRpSatF32F16 is fma.rp.sat.f32.f16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toPlus))
+func laneFmaRpSatF32F16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toPlus))
+	}
+}
+
+// laneAddF32Bf16 is add.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toNearest))
+func laneAddF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toNearest))
+	}
+}
+
+// laneSubF32Bf16 is sub.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toNearest))
+func laneSubF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toNearest))
+	}
+}
+
+// laneFmaRnF32Bf16 is fma.rn.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toNearest))
+func laneFmaRnF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toNearest))
+	}
+}
+
+// laneAddSatF32Bf16 is add.sat.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toNearest))
+func laneAddSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toNearest))
+	}
+}
+
+// laneSubSatF32Bf16 is sub.sat.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toNearest))
+func laneSubSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toNearest))
+	}
+}
+
+// laneFmaRnSatF32Bf16 is fma.rn.sat.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toNearest))
+func laneFmaRnSatF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toNearest))
+	}
+}
+
+// laneAddRzF32Bf16 is add.rz.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toZero))
+func laneAddRzF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toZero))
+	}
+}
+
+// laneSubRzF32Bf16 is sub.rz.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toZero))
+func laneSubRzF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toZero))
+	}
+}
+
+// laneFmaRzF32Bf16 is fma.rz.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toZero))
+func laneFmaRzF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toZero))
+	}
+}
+
+// laneAddRzSatF32Bf16 is add.rz.sat.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toZero))
+func laneAddRzSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toZero))
+	}
+}
+
+// laneSubRzSatF32Bf16 is sub.rz.sat.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toZero))
+func laneSubRzSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toZero))
+	}
+}
+
+// laneFmaRzSatF32Bf16 is fma.rz.sat.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toZero))
+func laneFmaRzSatF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toZero))
+	}
+}
+
+// laneAddRmF32Bf16 is add.rm.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toMinus))
+func laneAddRmF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toMinus))
+	}
+}
+
+// laneSubRmF32Bf16 is sub.rm.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toMinus))
+func laneSubRmF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toMinus))
+	}
+}
+
+// laneFmaRmF32Bf16 is fma.rm.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toMinus))
+func laneFmaRmF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toMinus))
+	}
+}
+
+// laneAddRmSatF32Bf16 is add.rm.sat.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toMinus))
+func laneAddRmSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toMinus))
+	}
+}
+
+// laneSubRmSatF32Bf16 is sub.rm.sat.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toMinus))
+func laneSubRmSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toMinus))
+	}
+}
+
+// laneFmaRmSatF32Bf16 is fma.rm.sat.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toMinus))
+func laneFmaRmSatF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toMinus))
+	}
+}
+
+// laneAddRpF32Bf16 is add.rp.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, y, toPlus))
+func laneAddRpF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, y, toPlus))
+	}
+}
+
+// laneSubRpF32Bf16 is sub.rp.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = quiet(addRounded(x, -y, toPlus))
+func laneSubRpF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = quiet(addRounded(x, -y, toPlus))
+	}
+}
+
+// laneFmaRpF32Bf16 is fma.rp.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = quiet(fmaRounded(x, y, z, toPlus))
+func laneFmaRpF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = quiet(fmaRounded(x, y, z, toPlus))
+	}
+}
+
+// laneAddRpSatF32Bf16 is add.rp.sat.f32.bf16 (PTX ISA 9.7.5.1): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, y, toPlus))
+func laneAddRpSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, y, toPlus))
+	}
+}
+
+// laneSubRpSatF32Bf16 is sub.rp.sat.f32.bf16 (PTX ISA 9.7.5.2): for each lane, with sources x, y,
+//
+//	d[i] = saturate(addRounded(x, -y, toPlus))
+func laneSubRpSatF32Bf16(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.u32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), b[i]
+		d[i] = saturate(addRounded(x, -y, toPlus))
+	}
+}
+
+// laneFmaRpSatF32Bf16 is fma.rp.sat.f32.bf16 (PTX ISA 9.7.5.3): for each lane, with sources x, y, z,
+//
+//	d[i] = saturate(fmaRounded(x, y, z, toPlus))
+func laneFmaRpSatF32Bf16(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.u32(in.a), w.u32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i])), c[i]
+		d[i] = saturate(fmaRounded(x, y, z, toPlus))
+	}
+}
+
+// laneMinF32Three is min.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimum(minimum(x, y), z)
+func laneMinF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimum(minimum(x, y), z)
+	}
+}
+
+// laneMinAbsF32Three is min.abs.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimum(minimum(abs32(x), abs32(y)), abs32(z))
+func laneMinAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimum(minimum(abs32(x), abs32(y)), abs32(z))
+	}
+}
+
+// laneMinNaNF32Three is min.NaN.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimumNaN(minimumNaN(x, y), z)
+func laneMinNaNF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimumNaN(minimumNaN(x, y), z)
+	}
+}
+
+// laneMinNaNAbsF32Three is min.NaN.abs.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimumNaN(minimumNaN(abs32(x), abs32(y)), abs32(z))
+func laneMinNaNAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimumNaN(minimumNaN(abs32(x), abs32(y)), abs32(z))
+	}
+}
+
+// laneMinNaNXorsignAbsF32 is min.NaN.xorsign.abs.f32 (PTX ISA 9.7.3.11): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(x), abs32(y)), x, y)
+func laneMinNaNXorsignAbsF32(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.f32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = xorSign(minimumNaN(abs32(x), abs32(y)), x, y)
+	}
+}
+
+// laneMinFtzF32Three is min.ftz.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimum(minimum(flush(x), flush(y)), flush(z))
+func laneMinFtzF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimum(minimum(flush(x), flush(y)), flush(z))
+	}
+}
+
+// laneMinFtzAbsF32Three is min.ftz.abs.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimum(minimum(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+func laneMinFtzAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimum(minimum(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+	}
+}
+
+// laneMinFtzNaNF32Three is min.ftz.NaN.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimumNaN(minimumNaN(flush(x), flush(y)), flush(z))
+func laneMinFtzNaNF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimumNaN(minimumNaN(flush(x), flush(y)), flush(z))
+	}
+}
+
+// laneMinFtzNaNAbsF32Three is min.ftz.NaN.abs.f32.three (PTX ISA 9.7.3.11): for each lane, with sources x, y, z,
+//
+//	d[i] = minimumNaN(minimumNaN(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+func laneMinFtzNaNAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = minimumNaN(minimumNaN(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+	}
+}
+
+// laneMinFtzNaNXorsignAbsF32 is min.ftz.NaN.xorsign.abs.f32 (PTX ISA 9.7.3.11): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(flush(x)), abs32(flush(y))), x, y)
+func laneMinFtzNaNXorsignAbsF32(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.f32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = xorSign(minimumNaN(abs32(flush(x)), abs32(flush(y))), x, y)
+	}
+}
+
+// laneMinNaNXorsignAbsF16 is min.NaN.xorsign.abs.f16 (PTX ISA 9.7.4.7): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(x), abs32(y)), x, y)
+func laneMinNaNXorsignAbsF16(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+		d[i] = uint32(floatToHalf(xorSign(minimumNaN(abs32(x), abs32(y)), x, y)))
+	}
+}
+
+// laneMinFtzNaNXorsignAbsF16 is min.ftz.NaN.xorsign.abs.f16 (PTX ISA 9.7.4.7): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)
+func laneMinFtzNaNXorsignAbsF16(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+		d[i] = uint32(floatToHalf(xorSign(minimumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)))
+	}
+}
+
+// laneMinNaNXorsignAbsF16x2 is min.NaN.xorsign.abs.f16x2 (PTX ISA 9.7.4.7): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(x), abs32(y)), x, y)
+func laneMinNaNXorsignAbsF16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+			low = uint32(floatToHalf(xorSign(minimumNaN(abs32(x), abs32(y)), x, y))) & 0xffff
+		}
+		{
+			x, y := halfToFloat(uint16(a[i]>>16)), halfToFloat(uint16(b[i]>>16))
+			high = uint32(floatToHalf(xorSign(minimumNaN(abs32(x), abs32(y)), x, y)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMinFtzNaNXorsignAbsF16x2 is min.ftz.NaN.xorsign.abs.f16x2 (PTX ISA 9.7.4.7): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)
+func laneMinFtzNaNXorsignAbsF16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+			low = uint32(floatToHalf(xorSign(minimumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y))) & 0xffff
+		}
+		{
+			x, y := halfToFloat(uint16(a[i]>>16)), halfToFloat(uint16(b[i]>>16))
+			high = uint32(floatToHalf(xorSign(minimumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMinNaNXorsignAbsBf16 is min.NaN.xorsign.abs.bf16 (PTX ISA 9.7.4.7): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(x), abs32(y)), x, y)
+func laneMinNaNXorsignAbsBf16(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i]))
+		d[i] = uint32(floatToBfloat(xorSign(minimumNaN(abs32(x), abs32(y)), x, y)))
+	}
+}
+
+// laneMinNaNXorsignAbsBf16x2 is min.NaN.xorsign.abs.bf16x2 (PTX ISA 9.7.4.7): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(minimumNaN(abs32(x), abs32(y)), x, y)
+func laneMinNaNXorsignAbsBf16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i]))
+			low = uint32(floatToBfloat(xorSign(minimumNaN(abs32(x), abs32(y)), x, y))) & 0xffff
+		}
+		{
+			x, y := bfloatToFloat(uint16(a[i]>>16)), bfloatToFloat(uint16(b[i]>>16))
+			high = uint32(floatToBfloat(xorSign(minimumNaN(abs32(x), abs32(y)), x, y)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMaxF32Three is max.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximum(maximum(x, y), z)
+func laneMaxF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximum(maximum(x, y), z)
+	}
+}
+
+// laneMaxAbsF32Three is max.abs.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximum(maximum(abs32(x), abs32(y)), abs32(z))
+func laneMaxAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximum(maximum(abs32(x), abs32(y)), abs32(z))
+	}
+}
+
+// laneMaxNaNF32Three is max.NaN.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximumNaN(maximumNaN(x, y), z)
+func laneMaxNaNF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximumNaN(maximumNaN(x, y), z)
+	}
+}
+
+// laneMaxNaNAbsF32Three is max.NaN.abs.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximumNaN(maximumNaN(abs32(x), abs32(y)), abs32(z))
+func laneMaxNaNAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximumNaN(maximumNaN(abs32(x), abs32(y)), abs32(z))
+	}
+}
+
+// laneMaxNaNXorsignAbsF32 is max.NaN.xorsign.abs.f32 (PTX ISA 9.7.3.12): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(x), abs32(y)), x, y)
+func laneMaxNaNXorsignAbsF32(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.f32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = xorSign(maximumNaN(abs32(x), abs32(y)), x, y)
+	}
+}
+
+// laneMaxFtzF32Three is max.ftz.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximum(maximum(flush(x), flush(y)), flush(z))
+func laneMaxFtzF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximum(maximum(flush(x), flush(y)), flush(z))
+	}
+}
+
+// laneMaxFtzAbsF32Three is max.ftz.abs.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximum(maximum(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+func laneMaxFtzAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximum(maximum(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+	}
+}
+
+// laneMaxFtzNaNF32Three is max.ftz.NaN.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximumNaN(maximumNaN(flush(x), flush(y)), flush(z))
+func laneMaxFtzNaNF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximumNaN(maximumNaN(flush(x), flush(y)), flush(z))
+	}
+}
+
+// laneMaxFtzNaNAbsF32Three is max.ftz.NaN.abs.f32.three (PTX ISA 9.7.3.12): for each lane, with sources x, y, z,
+//
+//	d[i] = maximumNaN(maximumNaN(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+func laneMaxFtzNaNAbsF32Three(w *warp, in *inst) {
+	d, a, b, c := w.f32(in.d), w.f32(in.a), w.f32(in.b), w.f32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = maximumNaN(maximumNaN(abs32(flush(x)), abs32(flush(y))), abs32(flush(z)))
+	}
+}
+
+// laneMaxFtzNaNXorsignAbsF32 is max.ftz.NaN.xorsign.abs.f32 (PTX ISA 9.7.3.12): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(flush(x)), abs32(flush(y))), x, y)
+func laneMaxFtzNaNXorsignAbsF32(w *warp, in *inst) {
+	d, a, b := w.f32(in.d), w.f32(in.a), w.f32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = xorSign(maximumNaN(abs32(flush(x)), abs32(flush(y))), x, y)
+	}
+}
+
+// laneMaxNaNXorsignAbsF16 is max.NaN.xorsign.abs.f16 (PTX ISA 9.7.4.8): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(x), abs32(y)), x, y)
+func laneMaxNaNXorsignAbsF16(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+		d[i] = uint32(floatToHalf(xorSign(maximumNaN(abs32(x), abs32(y)), x, y)))
+	}
+}
+
+// laneMaxFtzNaNXorsignAbsF16 is max.ftz.NaN.xorsign.abs.f16 (PTX ISA 9.7.4.8): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)
+func laneMaxFtzNaNXorsignAbsF16(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+		d[i] = uint32(floatToHalf(xorSign(maximumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)))
+	}
+}
+
+// laneMaxNaNXorsignAbsF16x2 is max.NaN.xorsign.abs.f16x2 (PTX ISA 9.7.4.8): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(x), abs32(y)), x, y)
+func laneMaxNaNXorsignAbsF16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+			low = uint32(floatToHalf(xorSign(maximumNaN(abs32(x), abs32(y)), x, y))) & 0xffff
+		}
+		{
+			x, y := halfToFloat(uint16(a[i]>>16)), halfToFloat(uint16(b[i]>>16))
+			high = uint32(floatToHalf(xorSign(maximumNaN(abs32(x), abs32(y)), x, y)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMaxFtzNaNXorsignAbsF16x2 is max.ftz.NaN.xorsign.abs.f16x2 (PTX ISA 9.7.4.8): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)
+func laneMaxFtzNaNXorsignAbsF16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := halfToFloat(uint16(a[i])), halfToFloat(uint16(b[i]))
+			low = uint32(floatToHalf(xorSign(maximumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y))) & 0xffff
+		}
+		{
+			x, y := halfToFloat(uint16(a[i]>>16)), halfToFloat(uint16(b[i]>>16))
+			high = uint32(floatToHalf(xorSign(maximumNaN(abs32(flushHalf(x)), abs32(flushHalf(y))), x, y)))
+		}
+		d[i] = low | high<<16
+	}
+}
+
+// laneMaxNaNXorsignAbsBf16 is max.NaN.xorsign.abs.bf16 (PTX ISA 9.7.4.8): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(x), abs32(y)), x, y)
+func laneMaxNaNXorsignAbsBf16(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		x, y := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i]))
+		d[i] = uint32(floatToBfloat(xorSign(maximumNaN(abs32(x), abs32(y)), x, y)))
+	}
+}
+
+// laneMaxNaNXorsignAbsBf16x2 is max.NaN.xorsign.abs.bf16x2 (PTX ISA 9.7.4.8): for each lane, with sources x, y,
+//
+//	d[i] = xorSign(maximumNaN(abs32(x), abs32(y)), x, y)
+func laneMaxNaNXorsignAbsBf16x2(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.u32(in.a), w.u32(in.b)
+	for i := range d {
+		var low, high uint32
+		{
+			x, y := bfloatToFloat(uint16(a[i])), bfloatToFloat(uint16(b[i]))
+			low = uint32(floatToBfloat(xorSign(maximumNaN(abs32(x), abs32(y)), x, y))) & 0xffff
+		}
+		{
+			x, y := bfloatToFloat(uint16(a[i]>>16)), bfloatToFloat(uint16(b[i]>>16))
+			high = uint32(floatToBfloat(xorSign(maximumNaN(abs32(x), abs32(y)), x, y)))
+		}
+		d[i] = low | high<<16
+	}
 }

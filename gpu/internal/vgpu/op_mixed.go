@@ -1,6 +1,7 @@
 package vgpu
 
 import (
+	"math"
 	"strconv"
 
 	"memwall/gpu/internal/ptx"
@@ -13,8 +14,9 @@ var mixedRows = []row{
 	{patterns: []string{"mov.b128"}, class: perf.ClassMove, section: "9.7.9.4", decode: decodeWideMove},
 	{patterns: []string{"{and,or,xor,not}.pred"}, class: perf.ClassInteger, section: "9.7.8.1", decode: decodeLogicPredicate},
 	{patterns: []string{"selp{.b16,.u16,.s16,.f16,.bf16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}"}, class: perf.ClassInteger, section: "9.7.6.3", decode: decodeSelect},
-	{patterns: []string{"slct{.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}.s32"}, class: perf.ClassInteger, section: "9.7.6.4", decode: decodeSelectSign},
-	{patterns: []string{"lop3.b32"}, class: perf.ClassInteger, section: "9.7.8.6", decode: decodeLop3},
+	{patterns: []string{"setp{.eq,.ne,.lt,.le,.gt,.ge,.equ,.neu,.ltu,.leu,.gtu,.geu,.num,.nan}{,.ftz}{.f16x2,.bf16x2}"}, class: perf.ClassFP16, section: "9.7.7.2", decode: decodePackedCompare},
+	{patterns: []string{"slct{.b16,.u16,.s16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}{.s32,.f32}", "slct.ftz{.b16,.u16,.s16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}.f32"}, class: perf.ClassInteger, section: "9.7.6.4", decode: decodeSelectSign},
+	{patterns: []string{"lop3{,.and,.or}.b32"}, class: perf.ClassInteger, section: "9.7.8.6", decode: decodeLop3},
 	{patterns: []string{"cvta{,.to}{.global,.const,.shared,.shared::cta,.local,.param}.u64"}, class: perf.ClassMove, section: "9.7.9.20", decode: decodeAddressSpace},
 	{patterns: []string{"isspacep{.global,.const,.shared,.shared::cta,.local}"}, class: perf.ClassInteger, section: "9.7.9.19", decode: decodeIsSpace},
 	{patterns: []string{"cvt"}, class: perf.ClassConvert, section: "9.7.9.21", decode: decodeConvert},
@@ -345,47 +347,74 @@ func laneSelect64(w *warp, in *inst) {
 }
 
 func decodeSelectSign(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
-	t := in.Modifiers[0]
+	types := in.Modifiers
+	if types[0] == "ftz" {
+		types = types[1:]
+	}
 	x := inst{fn: laneSelectSign32, pattern: -1}
 	if err := d.operands(in, 4, 4); err != nil {
 		return x, err
 	}
-	if isWideType(t) {
+	if isWideType(types[0]) {
 		x.fn, x.flags = laneSelectSign64, flagWide
 	}
+	switch {
+	case in.Has("ftz"):
+		x.imm = selectFlushed
+	case types[1] == "f32":
+		x.imm = selectFloat
+	}
 	var err error
-	if x.d, err = d.destination(&in.Operands[0], t); err != nil {
+	if x.d, err = d.destination(&in.Operands[0], types[0]); err != nil {
 		return x, err
 	}
-	if x.a, err = d.source(&in.Operands[1], t); err != nil {
+	if x.a, err = d.source(&in.Operands[1], types[0]); err != nil {
 		return x, err
 	}
-	if x.b, err = d.source(&in.Operands[2], t); err != nil {
+	if x.b, err = d.source(&in.Operands[2], types[0]); err != nil {
 		return x, err
 	}
-	x.c, err = d.source(&in.Operands[3], "s32")
+	x.c, err = d.source(&in.Operands[3], types[1])
 	return x, err
 }
 
-// laneSelectSign32 is slct.b32.s32 d, a, b, c: d = c >= 0 ? a : b.
+// What slct takes the sign of: an s32, an f32, or an f32 whose denormals are zero.
+const (
+	selectInteger = iota
+	selectFloat
+	selectFlushed
+)
+
+// takesFirst reports whether slct selects its first source: c ≥ 0, where −0 is 0 and NaN is not.
+func takesFirst(bits uint32, kind uint64) bool {
+	switch kind {
+	case selectFloat:
+		return math.Float32frombits(bits) >= 0
+	case selectFlushed:
+		return flush(math.Float32frombits(bits)) >= 0
+	}
+	return int32(bits) >= 0
+}
+
+// laneSelectSign32 is slct d, a, b, c of up to 32 bits: d = c >= 0 ? a : b.
 func laneSelectSign32(w *warp, in *inst) {
-	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.s32(in.c)
+	d, a, b, c := w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
 	for i := range d {
-		v := a[i]
-		if c[i] < 0 {
-			v = b[i]
+		v := b[i]
+		if takesFirst(c[i], in.imm) {
+			v = a[i]
 		}
 		d[i] = v
 	}
 }
 
-// laneSelectSign64 is slct.b64.s32.
+// laneSelectSign64 is slct of 64 bits.
 func laneSelectSign64(w *warp, in *inst) {
-	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.s32(in.c)
+	d, a, b, c := w.u64(in.d), w.u64(in.a), w.u64(in.b), w.u32(in.c)
 	for i := range d {
-		v := a[i]
-		if c[i] < 0 {
-			v = b[i]
+		v := b[i]
+		if takesFirst(c[i], in.imm) {
+			v = a[i]
 		}
 		d[i] = v
 	}
@@ -393,11 +422,18 @@ func laneSelectSign64(w *warp, in *inst) {
 
 func decodeLop3(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{fn: laneLop3, pattern: -1}
-	if err := d.operands(in, 5, 5); err != nil {
+	boolean := in.Modifiers[0] != "b32"
+	n := 5 + b2i(boolean)
+	if err := d.operands(in, n, n); err != nil {
 		return x, err
 	}
+	first := in.Operands[0]
+	pair := first.Pair
+	if boolean {
+		first.Pair = nil
+	}
 	var err error
-	if x.d, err = d.destination(&in.Operands[0], "b32"); err != nil {
+	if x.d, err = d.destination(&first, "b32"); err != nil {
 		return x, err
 	}
 	for k, into := range []*uint32{&x.a, &x.b, &x.c} {
@@ -409,7 +445,33 @@ func decodeLop3(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		return x, decodeError(d.m, in, "the look-up table must be a number from 0 to 255")
 	}
 	x.imm = in.Operands[4].Bits
-	return x, nil
+	if !boolean {
+		return x, nil
+	}
+	if pair == nil {
+		return x, decodeError(d.m, in, "lop3.%s needs two destinations, d|p", in.Modifiers[0])
+	}
+	x.fn, x.flags, x.ext = opLop3Boolean, flagSelf, &extra{second: -1, combine: combines[in.Modifiers[0]]}
+	second, err := d.predicateDestination(pair)
+	if err != nil {
+		return x, err
+	}
+	x.ext.second = int32(second)
+	x.ext.third, x.ext.notC, err = d.predicate(&in.Operands[5])
+	return x, err
+}
+
+// opLop3Boolean is lop3.or.b32 d|p, a, b, c, table, q: p = (d != 0) or q; with .and likewise.
+func opLop3Boolean(w *warp, in *inst) {
+	x, d, a, b, c := in.ext, w.u32(in.d), w.u32(in.a), w.u32(in.b), w.u32(in.c)
+	var r uint32
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		d[i] = lop3(a[i], b[i], c[i], uint32(in.imm))
+		r |= uint32(b2i(d[i] != 0)) << i
+	}
+	r = uint32(joined(x.combine, uint64(r), uint64(w.pred[x.third]^x.notC)))
+	w.pred[x.second] = w.pred[x.second]&^w.mask | r&w.mask
 }
 
 // laneLop3 is lop3.b32 d, a, b, c, table: bit by bit, d = table >> (4a + 2b + c) & 1.

@@ -271,8 +271,12 @@ func (d *decoder) checkNames() error {
 	return nil
 }
 
-// canonicalSpelling is the spelling under which an instruction stands in the table: setp without its combining op.
+// canonicalSpelling is the spelling under which an instruction stands in the table: setp without its combining op, min and
+// max of three values with ".three".
 func canonicalSpelling(in *ptx.Instruction) string {
+	if (in.Opcode == "min" || in.Opcode == "max") && len(in.Operands) == 4 {
+		return in.Spelling + ".three"
+	}
 	if in.Opcode == "setp" && len(in.Modifiers) > 2 {
 		switch m := in.Modifiers[1]; m {
 		case "and", "or", "xor":
@@ -352,6 +356,11 @@ func (d *decoder) emit(b *block, x inst, in *ptx.Instruction) {
 }
 
 func (d *decoder) decode(in *ptx.Instruction, r *row) (inst, error) {
+	if r.sm > 0 {
+		if err := d.least(in, r.sm); err != nil {
+			return inst{}, err
+		}
+	}
 	if r.decode != nil {
 		return r.decode(d, in, r)
 	}

@@ -20,6 +20,7 @@ type row struct {
 	flops    int    // a lane; of an mma a warp
 	section  string // of the PTX ISA 8.8
 	lane     opFunc
+	sm       int // the least target, 0 for any
 	decode   func(d *decoder, in *ptx.Instruction, r *row) (inst, error)
 }
 
