@@ -199,11 +199,11 @@ func (d *Device) carveOut(shared, resident int) int {
 }
 
 // submit hands the trace of the i-th executed CTA over and gives the worker an empty one. A worker that is too far
-// ahead waits; false means that the launch stopped.
-func (r *replay) submit(i uint64, k *worker, stop *atomic.Bool) bool {
+// ahead waits, unless it has other CTAs that may have to get on first; false means that the launch stopped.
+func (r *replay) submit(i uint64, k *worker, stop *atomic.Bool, mayWait bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i >= r.next+tracesAhead && !stop.Load() {
+	for mayWait && i >= r.next+tracesAhead && !stop.Load() {
 		r.ready.Wait()
 	}
 	if stop.Load() {
@@ -238,10 +238,11 @@ func (r *replay) submit(i uint64, k *worker, stop *atomic.Bool) bool {
 }
 
 // flush replays a part of the i-th CTA's trace that has grown long, once all CTAs before it have been replayed. Where
-// the parts begin depends on the CTA alone, so that counts do not depend on the workers.
-func (r *replay) flush(i uint64, k *worker, stop func() bool) {
+// the parts begin depends on the CTA alone, so that counts do not depend on the workers; not so where CTAs wait for each
+// other (inOrder is false): there the part is replayed at once.
+func (r *replay) flush(i uint64, k *worker, inOrder bool, stop func() bool) {
 	r.mu.Lock()
-	for (r.next != i || r.busy) && !stop() {
+	for (inOrder && r.next != i || r.busy) && !stop() {
 		r.ready.Wait()
 	}
 	if stop() {

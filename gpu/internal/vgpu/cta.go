@@ -1,35 +1,24 @@
 package vgpu
 
 import (
-	"fmt"
-	"strings"
 	"unsafe"
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/ptx"
 )
 
-const maxBarriers = 16
-
-// barrierState is one named barrier of a CTA.
-type barrierState struct {
-	arrived uint32 // threads that arrived without waiting
-	popc    uint32
-	all     bool
-	any     bool
-	begun   bool
-}
-
 // cta is the state of one resident CTA: its warps with their registers, shared and local memory, and barriers.
 type cta struct {
 	p        *program
 	index    [3]uint32 // %ctaid
 	ordinal  uint64    // among the CTAs that the launch executes
+	trace    []uint64  // lines of memory that it touched, while another CTA is in the worker's hand
 	sm       int       // that it lies on
 	warps    []warp
 	shared   []byte
 	local    []byte
 	barriers [maxBarriers]barrierState
+	begun    bool
 	watch    observer // nil: nobody watches
 
 	files []byte // register files
@@ -138,7 +127,7 @@ func (k *cta) fillSpecial(w *warp, s specialSlot) {
 // start makes it the CTA of an index in the grid, at its entry.
 func (k *cta) start(index uint64, sm int) {
 	k.index = [3]uint32{uint32(index % uint64(k.grid.X)), uint32(index / uint64(k.grid.X) % uint64(k.grid.Y)), uint32(index / uint64(k.grid.X) / uint64(k.grid.Y))}
-	k.sm = sm
+	k.sm, k.begun = sm, false
 	threads := int(k.dim.Count())
 	clear(k.shared)
 	clear(k.local)
@@ -149,7 +138,7 @@ func (k *cta) start(index uint64, sm int) {
 		if left := threads - i*warpSize; left < warpSize {
 			w.live = 1<<left - 1
 		}
-		w.state, w.rounds = running, 0
+		w.state, w.rounds, w.spent, w.turns, w.eager, w.looks = running, 0, 0, 0, false, looks{}
 		w.stack = append(w.stack[:0], split{block: 0, join: -1, mask: w.live})
 		w.async.reset()
 		for _, r := range k.p.slots.zero {
@@ -180,101 +169,4 @@ func (k *cta) zero(w *warp, r int32) {
 	default:
 		fill(w.u32(at), 0)
 	}
-}
-
-// releaseBarriers lets the warps go whose barrier is complete; it reports whether there were any.
-func (k *cta) releaseBarriers() bool {
-	released := false
-	for number := range uint32(maxBarriers) {
-		var waiting, threads, want uint32
-		alive := 0
-		for i := range k.warps {
-			w := &k.warps[i]
-			if w.state != finished {
-				alive++
-			}
-			if w.state == atBarrier && w.wait.number == number {
-				waiting++
-				threads += warpSize
-				want = max(want, w.wait.threads)
-			}
-		}
-		s := &k.barriers[number]
-		if waiting == 0 || want == 0 && int(waiting) < alive || want > 0 && threads+s.arrived < want {
-			continue
-		}
-		released = true
-		if k.watch != nil {
-			k.watch.released(k, number)
-		}
-		for i := range k.warps {
-			w := &k.warps[i]
-			if w.state == atBarrier && w.wait.number == number {
-				k.reduced(w, s)
-				w.resume()
-			}
-		}
-		*s = barrierState{}
-	}
-	return released
-}
-
-// arriveOnly is bar.arrive.
-func (k *cta) arriveOnly(w *warp, wait *barrierWait) { k.barriers[wait.number].arrived += warpSize }
-
-// contribute adds the lanes' predicates to a bar.red.
-func (k *cta) contribute(w *warp, wait *barrierWait, m uint32) {
-	s := &k.barriers[wait.number]
-	if !s.begun {
-		s.begun, s.all = true, true
-	}
-	yes := (w.pred[wait.end.reduce.p] ^ wait.end.reduce.not) & m
-	s.popc += uint32(popcount(yes))
-	s.all = s.all && yes == m
-	s.any = s.any || yes != 0
-}
-
-// reduced writes the result of a bar.red.
-func (k *cta) reduced(w *warp, s *barrierState) {
-	r := &w.wait.end.reduce
-	var all uint32
-	switch r.op {
-	case 0:
-		return
-	case 3:
-		fill(w.u32(r.d), s.popc)
-		return
-	case 1:
-		all = uint32(-b2i(s.all))
-	case 2:
-		all = uint32(-b2i(s.any))
-	}
-	w.pred[r.d] = w.pred[r.d]&^w.live | all&w.live
-}
-
-// deadlock stops a launch whose warps wait for each other.
-func (k *cta) deadlock() {
-	var first *warp
-	var parts []string
-	done := 0
-	for i := range k.warps {
-		w := &k.warps[i]
-		if w.state == finished {
-			done++
-			continue
-		}
-		if first == nil {
-			first = w
-		}
-		if len(parts) < 4 {
-			parts = append(parts, fmt.Sprintf("warp %d at barrier %d, line %d", w.id, w.wait.number, k.p.f.Body[w.wait.end.id].Line))
-		} else if len(parts) == 4 {
-			parts = append(parts, "…")
-		}
-	}
-	detail := "every warp waits: " + strings.Join(parts, "; ")
-	if done > 0 {
-		detail += fmt.Sprintf("; %d finished", done)
-	}
-	first.w.stop(first, first.wait.end.id, int(lowest(first.live)), &driver.Fault{Kind: driver.Deadlock, Detail: detail})
 }

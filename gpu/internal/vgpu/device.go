@@ -23,7 +23,9 @@ type Device struct {
 	hold     sync.RWMutex // launches hold it for reading, what must not happen during one for writing
 	closed   atomic.Bool
 	launches uint64
-	replay   *replay // caches of the launch before
+	// backwards executes CTAs from the grid's last to its first: a CUDA kernel must not depend on their order.
+	backwards bool
+	replay    *replay // caches of the launch before
 
 	mu     sync.Mutex
 	sticky error // of a launch that nobody waited for

@@ -4,30 +4,13 @@ import (
 	"memwall/gpu/internal/driver"
 )
 
-// split is a part of a warp whose lanes run together: where it is, where it joins the lanes below it on the stack, and
-// which lanes. It is a stack of reconvergence at immediate post-dominators, with one freedom: a part that waits at a
-// barrier may be overtaken by one whose lanes are all different.
-type split struct {
-	block   int32
-	join    int32 // block at which it ends, -1: never
-	mask    uint32
-	waiting bool
-}
-
 type warpState uint8
 
 const (
 	running warpState = iota
-	atBarrier
+	blocked           // every lane waits for something outside the warp
 	finished
 )
-
-// barrierWait is where a warp waits.
-type barrierWait struct {
-	number  uint32
-	threads uint32 // 0: all of the CTA
-	end     *ending
-}
 
 // blockCounts are what a worker counts of one block.
 type blockCounts struct {
@@ -37,23 +20,31 @@ type blockCounts struct {
 	barriers            uint64
 }
 
-// fullFuel is how many instructions a worker executes between two looks at whether the launch was cancelled; an mma takes
-// under a microsecond.
-const fullFuel = 1 << 16
+const (
+	// fullFuel is how many instructions a warp executes between two looks at whether the launch was cancelled; an mma takes
+	// under a microsecond.
+	fullFuel = 1 << 16
+	// pollFuel is what an instruction costs that looks whether something has changed, so that a warp that does nothing else
+	// gives way after some 32 looks; pollCycles is what it adds to the clock.
+	pollFuel   = fullFuel / 32
+	pollCycles = 500
+	// patience is how many slices of fuel a warp may use up before others get their turn although it does not poll.
+	patience = 16
+)
 
-// run executes the warp until it finishes or waits at a barrier.
+// run executes the warp until it finishes, is blocked, or has used up its turn.
 func (w *warp) run() {
 	p, k := w.w.p, w.w
 	blocks := p.blocks
 	exit := int32(len(blocks))
 	for {
 		top := &w.stack[len(w.stack)-1]
-		for top.block == top.join && !top.waiting {
+		for top.block == top.join && top.wait == waitNone {
 			w.stack = w.stack[:len(w.stack)-1]
 			top = &w.stack[len(w.stack)-1]
 		}
-		if top.waiting { // the lanes above have joined one that waits
-			if w.overtake() {
+		if top.wait != waitNone {
+			if !w.bring() {
 				return
 			}
 			continue
@@ -66,27 +57,28 @@ func (w *warp) run() {
 			continue
 		}
 		b := &blocks[at]
-		if k.fuel -= b.cost; k.fuel <= 0 {
-			k.refuel(w, at)
+		if k.fuel <= 0 {
+			if w.turnOver(at) {
+				return
+			}
+			continue
 		}
+		k.fuel -= b.cost
 		m := top.mask
 		w.mask = m
-		if w.cta.watch != nil {
-			w.cta.watch.enter(w, at, m)
-		}
 		c := &k.blocks[at]
-		c.warps++
-		w.rounds += b.chase
-		if m == allLanes {
-			c.lanes += 32
-			code := b.code
-			for i := range code {
-				in := &code[i]
-				in.fn(w, in)
+		if top.passed == 0 {
+			if w.cta.watch != nil {
+				w.cta.watch.enter(w, at, m)
 			}
-		} else {
+			c.warps++
 			c.lanes += uint64(popcount(m))
-			w.runMasked(b)
+			w.rounds += b.chase
+		}
+		if m == w.live && top.passed == 0 || len(b.syncs) == 0 {
+			w.runBlock(b, m)
+		} else if !w.stepwise(b, top) {
+			continue
 		}
 		switch b.end.kind {
 		case endFall:
@@ -94,9 +86,7 @@ func (w *warp) run() {
 		case endBranch:
 			w.branch(b, c, top)
 		case endBarrier:
-			if w.arrive(b, c, top) {
-				return
-			}
+			w.arrive(b, c, top)
 		default:
 			if w.leave(b, c, top) {
 				return
@@ -105,9 +95,22 @@ func (w *warp) run() {
 	}
 }
 
-// runMasked executes a block for some of the lanes.
-func (w *warp) runMasked(b *block) {
-	code, twins := b.code, b.twins
+// runBlock executes the code of a block, without its ending, for the lanes of m.
+func (w *warp) runBlock(b *block, m uint32) {
+	if m != allLanes {
+		w.runRange(b, 0, int32(len(b.code)))
+		return
+	}
+	code := b.code
+	for i := range code {
+		in := &code[i]
+		in.fn(w, in)
+	}
+}
+
+// runRange executes a part of a block's code for the lanes of the warp's mask.
+func (w *warp) runRange(b *block, from, to int32) {
+	code, twins := b.code[from:to], b.twins[from:to]
 	for i := range code {
 		in := &code[i]
 		if in.flags&flagSelf != 0 {
@@ -116,6 +119,37 @@ func (w *warp) runMasked(b *block) {
 			w.masked(in, &twins[i])
 		}
 	}
+}
+
+// turnOver is called when a warp's fuel is used up: the launch may have been cancelled, and the trace is kept short. It
+// reports whether others get their turn: a warp that only looked whether something has changed cannot go on before them.
+func (w *warp) turnOver(at int32) bool {
+	k := w.w
+	spun := k.idle >= fullFuel/2
+	k.refuel(w, at)
+	if w.turns++; !spun && w.turns < patience {
+		return false
+	}
+	w.turns, w.spun = 0, true
+	if w.eager {
+		w.freeJoined()
+	}
+	w.rotate()
+	return true
+}
+
+// poll is called by an instruction that looked whether something has changed, and found that it has not.
+func (k *worker) poll() {
+	k.fuel -= pollFuel
+	k.idle += pollFuel
+	k.idleCycles += pollCycles
+}
+
+// pause gives the warp's turn away at the end of its block; it adds cycles to its clock.
+func (k *worker) pause(cycles uint64) {
+	k.idle += max(k.fuel, 0) + fullFuel
+	k.fuel = min(k.fuel, 0) - fullFuel
+	k.idleCycles += cycles
 }
 
 // guardOf gives the lanes of m for which the ending's guard holds.
@@ -182,10 +216,12 @@ func (w *warp) leave(b *block, c *blockCounts, top *split) bool {
 func (w *warp) exitLanes(gone uint32) bool {
 	w.live &^= gone
 	n := 0
+	waiting := false
 	for _, s := range w.stack {
 		if s.mask &^= gone; s.mask != 0 {
 			w.stack[n] = s
 			n++
+			waiting = waiting || s.wait == waitLanes
 		}
 	}
 	w.stack = w.stack[:n]
@@ -195,83 +231,8 @@ func (w *warp) exitLanes(gone uint32) bool {
 		w.async.finish(w)
 		return true
 	}
+	if waiting { // nobody waits for lanes that have gone
+		w.meet()
+	}
 	return false
-}
-
-// arrive handles a barrier at the end of a block; it reports whether the warp stops there.
-func (w *warp) arrive(b *block, c *blockCounts, top *split) bool {
-	e := &b.end
-	m := w.guardOf(e, top.mask)
-	if e.guard >= 0 {
-		c.takenLanes += uint64(popcount(m))
-	}
-	top.block = e.next
-	if m == 0 {
-		return false
-	}
-	c.barriers++
-	if m != top.mask {
-		w.w.stop(w, e.id, int(lowest(top.mask&^m)), &driver.Fault{Kind: driver.Deadlock, Detail: "the barrier's guard differs between the lanes of a warp"})
-	}
-	wait := barrierWait{number: e.barrier, threads: e.threads, end: e}
-	lane := lowest(m)
-	if e.barReg >= 0 {
-		wait.number = w.u32(uint32(e.barReg))[lane]
-	}
-	if e.countReg >= 0 {
-		wait.threads = w.u32(uint32(e.countReg))[lane]
-	}
-	if wait.number >= maxBarriers {
-		w.w.stop(w, e.id, int(lane), &driver.Fault{Kind: driver.Illegal, Detail: "there is no such barrier: they are 0 to 15"})
-	}
-	if e.reduce.op != 0 {
-		w.cta.contribute(w, &wait, m)
-	}
-	w.wait = wait
-	if w.cta.watch != nil {
-		w.cta.watch.arrive(w, e, wait.number, m)
-	}
-	if e.arrive {
-		w.cta.arriveOnly(w, &wait)
-		return false
-	}
-	if len(w.stack) == 1 {
-		w.state = atBarrier
-		return true
-	}
-	top.waiting = true
-	return w.overtake()
-}
-
-// overtake is called when the part on top waits at a barrier and other lanes are on their way: it puts a part whose
-// lanes are independent of all above it on top. Where there is none the warp waits, if all of its lanes do.
-func (w *warp) overtake() bool {
-	var above, waiting uint32
-	for i := len(w.stack) - 1; i >= 0; i-- {
-		s := w.stack[i]
-		if s.waiting {
-			waiting |= s.mask
-		} else if s.mask&above == 0 {
-			copy(w.stack[i:], w.stack[i+1:])
-			w.stack[len(w.stack)-1] = s
-			return false
-		}
-		above |= s.mask
-	}
-	if waiting == w.live {
-		w.state = atBarrier
-		return true
-	}
-	missing := w.live &^ waiting
-	w.w.stop(w, w.wait.end.id, int(lowest(missing)), &driver.Fault{Kind: driver.Deadlock,
-		Detail: "lanes of this warp wait at the barrier for lanes that wait for them where the paths join"})
-	return true
-}
-
-// resume lets a warp go on behind its barrier.
-func (w *warp) resume() {
-	w.state = running
-	for i := range w.stack {
-		w.stack[i].waiting = false
-	}
 }

@@ -72,10 +72,14 @@ type warp struct {
 	live   uint32 // lanes that have not exited
 	id     int
 	state  warpState
-	wait   barrierWait
+	eager  bool // lanes have had to go ahead of those that their paths join
+	spun   bool // its last turn ended with looks whether something has changed
+	turns  int  // slices of fuel since others had their turn
 	stack  []split
+	looks  looks
 	async  asyncState
 	rounds uint64 // dependent global loads so far
+	spent  uint64 // instructions and waits of its turns so far: its clock
 	w      *worker
 	cta    *cta
 	local  []byte // local memory of its lanes, lane after lane
@@ -154,3 +158,6 @@ func opGuarded(w *warp, in *inst) {
 	}
 	w.mask = old
 }
+
+// syncKind tells apart the synchronising instructions at which lanes cannot meet each other.
+func (in *inst) syncKind() uintptr { return **(**uintptr)(unsafe.Pointer(&in.fn)) }

@@ -27,10 +27,20 @@ type launchRun struct {
 	sources     map[string]string
 	ctx         context.Context
 	stopFlag    atomic.Bool
-	procedural  bool                // some allocation has procedural contents
-	exactWrites bool                // the observer calls markWritten for every byte that is written
-	caches      *replay             // nil where nothing is counted
-	watch       func(*cta) observer // nil: no CTA is watched
+	procedural  bool    // some allocation has procedural contents
+	exactWrites bool    // the observer calls markWritten for every byte that is written
+	caches      *replay // nil where nothing is counted
+
+	grid, dim driver.Dim3
+	dynamic   int // bytes of dynamic shared memory
+	executed  uint64
+	next      atomic.Uint64 // CTA to start
+	resident  atomic.Int64  // CTAs that have begun and not ended
+	most      int64         // that can be resident
+	failing   sync.Mutex
+	fault     *driver.Fault
+	faultAt   uint64              // ordinal of its CTA
+	watch     func(*cta) observer // nil: no CTA is watched
 }
 
 // cancelled gives the fault of a launch whose context has ended, or nil.
@@ -146,19 +156,20 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	start := time.Now()
 	d.launches++
 	r := &launchRun{device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, number: d.launches,
-		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx}
+		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx, grid: l.Grid, dim: l.CTA, dynamic: l.Shared}
 	for _, a := range r.allocations {
 		r.procedural = r.procedural || a.contents != nil
 	}
 	total := l.Grid.Count()
 	executed := (total + uint64(r.step) - 1) / uint64(r.step)
+	r.executed, r.most = executed, int64(max(r.sms, 1)*d.residentCTAs(f, l))
 	workers := int(min(uint64(runtime.GOMAXPROCS(0)), executed))
 	pool := f.workers(l, workers)
 	defer f.giveBack(l, pool)
 	if l.Count {
 		r.caches = d.replayFor(f, l, executed)
 	}
-	fault := r.execute(pool, executed)
+	fault := r.execute(pool)
 	result := &driver.Result{Executed: executed, Sampled: r.step, Cold: !l.Warm}
 	if r.caches != nil {
 		result.Counts.Cache = r.caches.finish(fault == nil)
@@ -176,63 +187,35 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	}
 	f.program.collect(result, pool, l.Count)
 	result.Counts.CTAs = executed
-	result.Counts.Warps = executed * uint64(len(pool[0].cta.warps))
+	result.Counts.Warps = executed * ((l.CTA.Count() + warpSize - 1) / warpSize)
 	result.Host = time.Since(start)
 	return result, nil
 }
 
-// execute hands CTAs to the workers in the grid's order; the fault is that of the first CTA in that order to have one.
-func (r *launchRun) execute(pool []*worker, executed uint64) error {
-	var next atomic.Uint64
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var fault *driver.Fault
-	at := ^uint64(0)
-	work := func(k *worker) {
-		k.begin(r)
-		for {
-			i := next.Add(1) - 1
-			if i >= executed || r.stopFlag.Load() {
-				return
-			}
-			k.cta.ordinal = i
-			f := k.try(i*uint64(r.step), int(i%uint64(r.sms)))
-			if f != nil {
-				mu.Lock()
-				if i < at && !(fault != nil && f.Kind == driver.Interrupted) {
-					fault, at = f, i
-				}
-				mu.Unlock()
-				r.stopFlag.Store(true)
-			}
-			if r.caches != nil && !r.caches.submit(i, k, &r.stopFlag) {
-				return
-			}
-		}
+// fail notes a CTA's fault and stops the launch: the fault of a launch is that of the first CTA in its order to have one.
+func (r *launchRun) fail(ordinal uint64, f *driver.Fault) {
+	r.failing.Lock()
+	defer r.failing.Unlock()
+	if r.fault == nil || ordinal < r.faultAt && f.Kind != driver.Interrupted {
+		r.fault, r.faultAt = f, ordinal
 	}
-	for _, k := range pool[1:] {
-		wg.Go(func() { work(k) })
-	}
-	work(pool[0])
-	wg.Wait()
-	if fault != nil {
-		return fault
-	}
-	return nil
+	r.stopFlag.Store(true)
 }
 
-// try executes one CTA; a fault ends it.
-func (k *worker) try(index uint64, sm int) (f *driver.Fault) {
-	defer func() {
-		if e := recover(); e != nil {
-			s, ok := e.(stopped)
-			if !ok {
-				panic(e)
-			}
-			f = s.fault
-		}
-	}()
-	k.execute(index, sm)
+// execute lets the workers take CTAs in the grid's order.
+func (r *launchRun) execute(pool []*worker) error {
+	var wg sync.WaitGroup
+	for _, k := range pool {
+		k.run = r
+	}
+	for _, k := range pool[1:] {
+		wg.Go(k.work)
+	}
+	pool[0].work()
+	wg.Wait()
+	if r.fault != nil {
+		return r.fault
+	}
 	return nil
 }
 

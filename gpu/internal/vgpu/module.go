@@ -252,7 +252,7 @@ func (f *function) workers(l *driver.Launch, n int) []*worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.idle) > 0 {
-		if k := f.idle[0].cta; k.grid != l.Grid || k.dim != l.CTA || k.dyn != l.Shared {
+		if k := f.idle[0].spare[0]; k.grid != l.Grid || k.dim != l.CTA || k.dyn != l.Shared {
 			f.idle = nil
 		}
 	}
@@ -277,8 +277,13 @@ func (f *function) giveBack(l *driver.Launch, pool []*worker) {
 	size := 0
 	for _, k := range pool {
 		k.releasePages()
-		size += len(k.cta.files) + len(k.cta.local) + len(k.cta.shared) + 4096*len(k.sites)
-		k.run, k.allocations, k.args, k.trace = nil, nil, nil, nil
+		k.spare = append(k.spare, k.resident...)
+		for _, c := range k.spare {
+			size += len(c.files) + len(c.local) + len(c.shared)
+			c.trace, c.watch = nil, nil
+		}
+		size += 4096 * len(k.sites)
+		k.run, k.allocations, k.args, k.trace, k.resident, k.cta = nil, nil, nil, nil, nil, nil
 	}
 	if size <= keepBytes && !f.module.unloaded.Load() {
 		f.idle = pool

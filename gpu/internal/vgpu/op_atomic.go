@@ -65,7 +65,7 @@ func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	if err := d.operands(in, n+hint, n+hint); err != nil {
 		return x, err
 	}
-	e := &atomicExtra{op: atomicOps[op], t: t, drop: in.Opcode == "red" || in.Operands[0].Kind == ptx.OperandSink}
+	e := &atomicExtra{op: atomicOps[op], t: t, drop: in.Opcode == "red" || in.Operands[0].Kind == ptx.OperandSink, integer: !isFloatType(t)}
 	x.size = uint8(ptx.TypeSize(t))
 	if isWideType(t) {
 		x.flags |= flagWide
@@ -110,19 +110,18 @@ type atomicExtra struct {
 	op   atomicOp
 	t    string
 	drop bool // nobody reads the old value
+	// integer: the type is one of whole numbers
+	integer bool
 }
 
 // opAtomic is atom.global d, [a], b: for each lane in order, d = old; memory[a] = op(old, b).
 func opAtomic(w *warp, in *inst) {
 	a := *w.addresses(in)
 	w.touch(in, w.site(in), &a, uint64(in.size))
-	for m := w.mask; m != 0; m &= m - 1 {
-		i := lowest(m)
-		w.atomicLane(in, i, w.host(a[i]))
-	}
+	w.atomicLanes(in, &a, w.w.memory, deviceBase, true)
 }
 
-// opAtomicShared is atom.shared; a CTA runs on one worker, and yet the same code serves it.
+// opAtomicShared is atom.shared; the CTAs of a cluster run on one worker, so that nobody else is there.
 func opAtomicShared(w *warp, in *inst) {
 	a := *w.addresses(in)
 	w.atomicShared(in, &a)
@@ -130,25 +129,145 @@ func opAtomicShared(w *warp, in *inst) {
 
 func (w *warp) atomicShared(in *inst, a *[32]uint64) {
 	w.touchShared(in, w.site(in), a, uint64(in.size))
-	shared := unsafe.Pointer(unsafe.SliceData(w.cta.shared))
-	for m := w.mask; m != 0; m &= m - 1 {
-		i := lowest(m)
-		w.atomicLane(in, i, unsafe.Add(shared, a[i]))
-	}
+	w.atomicLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.cta.shared)), 0, false)
 }
 
 func opAtomicGeneric(w *warp, in *inst) {
 	w.splitGeneric(in, func(a *[32]uint64) { w.atomicShared(in, a) }, func(a *[32]uint64) {
-		place := w.localAddresses(in, a)
-		for m := w.mask; m != 0; m &= m - 1 {
-			i := lowest(m)
-			w.atomicLane(in, i, unsafe.Pointer(&w.local[place[i]]))
-		}
+		w.atomicLanes(in, w.localAddresses(in, a), unsafe.Pointer(unsafe.SliceData(w.local)), 0, false)
 	}, func() { opAtomic(w, in) })
 }
 
-// atomicLane does one lane's operation and writes the old value.
-func (w *warp) atomicLane(in *inst, i uint, p unsafe.Pointer) {
+// atomicLanes does the lanes' operations, one after another, at base + a[i] − bias. Other workers may be at the same word
+// where it is contended. An operation that changes nothing is a look (poll.go).
+func (w *warp) atomicLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint64, contended bool) {
+	e := in.ext.atomic
+	if w.mask == 0 {
+		return
+	}
+	if e.op == atomicAdd && in.size == 4 && e.integer {
+		w.addLanes(in, a, base, bias, contended)
+		return
+	}
+	var changed bool
+	if contended {
+		for m := w.mask; m != 0; m &= m - 1 {
+			i := lowest(m)
+			changed = w.atomicLane(in, i, unsafe.Add(base, a[i]-bias)) || changed
+		}
+	} else {
+		for m := w.mask; m != 0; m &= m - 1 {
+			i := lowest(m)
+			changed = w.aloneLane(in, i, unsafe.Add(base, a[i]-bias)) || changed
+		}
+	}
+	if !changed && !e.drop {
+		w.w.poll()
+	}
+}
+
+// addLanes is atomicLanes for an addition of 32-bit integers.
+func (w *warp) addLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint64, contended bool) {
+	b := w.u32(in.b)
+	into := &w.w.olds
+	var any uint32
+	switch first := a[lowest(w.mask)]; {
+	case w.mask == allLanes && a[1] == first && a[31] == first && same(a):
+		var sum uint32
+		for i, v := range b {
+			into[i] = sum
+			sum += v
+			any |= v
+		}
+		word := (*uint32)(unsafe.Add(base, first-bias))
+		var old uint32
+		if contended {
+			old = atomic.AddUint32(word, sum) - sum
+		} else {
+			old = *word
+			*word = old + sum
+		}
+		for i := range into {
+			into[i] += old
+		}
+	case contended:
+		for m := w.mask; m != 0; m &= m - 1 {
+			i := lowest(m)
+			into[i] = atomic.AddUint32((*uint32)(unsafe.Add(base, a[i]-bias)), b[i]) - b[i]
+			any |= b[i]
+		}
+	default:
+		for m := w.mask; m != 0; m &= m - 1 {
+			i := lowest(m)
+			word := (*uint32)(unsafe.Add(base, a[i]-bias))
+			old := *word
+			*word = old + b[i]
+			into[i] = old
+			any |= b[i]
+		}
+	}
+	if in.ext.atomic.drop {
+		return
+	}
+	if any == 0 {
+		w.w.poll()
+	}
+	d := w.u32(in.d)
+	if w.mask == allLanes {
+		*d = *into
+		return
+	}
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		d[i] = into[i]
+	}
+}
+
+// same reports whether all lanes have one address.
+func same(a *[32]uint64) bool {
+	var other uint64
+	for _, x := range a {
+		other |= x ^ a[0]
+	}
+	return other == 0
+}
+
+// aloneLane does one lane's operation where no other worker can be; it reports whether it changed memory.
+func (w *warp) aloneLane(in *inst, i uint, p unsafe.Pointer) bool {
+	e := in.ext.atomic
+	switch in.size {
+	case 4:
+		word := (*uint32)(p)
+		old := *word
+		var c uint32
+		if e.op == atomicCompare {
+			c = w.u32(in.c)[i]
+		}
+		replace := combineTyped(e, old, w.u32(in.b)[i], c)
+		*word = replace
+		if !e.drop {
+			w.u32(in.d)[i] = old
+		}
+		return replace != old
+	case 8:
+		word := (*uint64)(p)
+		old := *word
+		var c uint64
+		if e.op == atomicCompare {
+			c = w.u64(in.c)[i]
+		}
+		replace := combine64(e, old, w.u64(in.b)[i], c)
+		*word = replace
+		if !e.drop {
+			w.u64(in.d)[i] = old
+		}
+		return replace != old
+	}
+	return w.atomicLane(in, i, p)
+}
+
+// atomicLane does one lane's operation and writes the old value; it reports whether it changed memory.
+func (w *warp) atomicLane(in *inst, i uint, p unsafe.Pointer) bool {
 	e := in.ext.atomic
 	if in.size == 8 {
 		word := (*uint64)(p)
@@ -159,11 +278,12 @@ func (w *warp) atomicLane(in *inst, i uint, p unsafe.Pointer) {
 		}
 		for {
 			old := atomic.LoadUint64(word)
-			if atomic.CompareAndSwapUint64(word, old, combine64(e, old, b, c)) {
+			replace := combine64(e, old, b, c)
+			if atomic.CompareAndSwapUint64(word, old, replace) {
 				if !e.drop {
 					w.u64(in.d)[i] = old
 				}
-				return
+				return replace != old
 			}
 		}
 	}
@@ -192,7 +312,7 @@ func (w *warp) atomicLane(in *inst, i uint, p unsafe.Pointer) {
 			if !e.drop {
 				w.u32(in.d)[i] = old
 			}
-			return
+			return replace != whole
 		}
 	}
 }

@@ -54,6 +54,7 @@ func (d *decoder) ending(b *block, in *ptx.Instruction, id int32) error {
 // barrier decodes bar.sync a{, b}, bar.arrive a, b and bar.red (PTX ISA 9.7.13.1).
 func (d *decoder) barrier(e *ending, in *ptx.Instruction) error {
 	e.kind = endBarrier
+	e.aligned = in.Opcode == "bar" || in.Has("aligned")
 	e.arrive = in.Has("arrive")
 	ops := in.Operands
 	if in.Has("red") {
@@ -107,4 +108,34 @@ func (d *decoder) barrier(e *ending, in *ptx.Instruction) error {
 		}
 	}
 	return nil
+}
+
+// warpBarrier decodes bar.warp.sync members (PTX ISA 9.7.13.2): lanes that come alone wait for the others.
+func (d *decoder) warpBarrier(b *block, in *ptx.Instruction, id int32) error {
+	if err := d.operands(in, 1, 1); err != nil {
+		return err
+	}
+	members, err := d.source(&in.Operands[0], "b32")
+	if err != nil {
+		return err
+	}
+	b.syncs = append(b.syncs, d.syncPoint(b, in, id, members, nil))
+	return nil
+}
+
+// meets notes that lanes meet at an instruction that is about to be emitted; its member mask is in slot e.
+func (d *decoder) meets(b *block, x *inst, in *ptx.Instruction) {
+	op := *x
+	b.syncs = append(b.syncs, d.syncPoint(b, in, x.id, x.e, &op))
+}
+
+func (d *decoder) syncPoint(b *block, in *ptx.Instruction, id int32, members uint32, op *inst) syncPoint {
+	s := syncPoint{at: int32(len(b.code)), id: id, members: members, in: op, guard: -1}
+	if in.Guard >= 0 {
+		s.guard = int32(d.s.at[in.Guard])
+		if in.GuardNot {
+			s.not = allLanes
+		}
+	}
+	return s
 }

@@ -71,7 +71,7 @@ func (d *decoder) move(in *ptx.Instruction) (inst, bool, error) {
 // opClock is mov of %clock, %clock64, %globaltimer: the instructions that the warp's worker has executed stand for
 // cycles, so that they only ever grow. Lane by lane: d = clock.
 func opClock(w *warp, in *inst) {
-	now := w.w.clock()
+	now := w.w.clock(w)
 	switch ptx.Special(in.imm) {
 	case ptx.ClockHi, ptx.GlobalTimerHi:
 		now >>= 32

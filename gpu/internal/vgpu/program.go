@@ -81,6 +81,7 @@ type paramSlot struct {
 type block struct {
 	code  []inst
 	twins []inst
+	syncs []syncPoint // instructions at which lanes meet
 	end   ending
 	ipdom int32
 	cost  int   // fuel
@@ -110,6 +111,7 @@ type ending struct {
 	// Of a barrier: its number, how many threads it waits for (0: all of the CTA), and whether the warp stays.
 	barrier  uint32
 	threads  uint32
+	aligned  bool
 	arrive   bool
 	barReg   int32 // slot of the number or count where it is no constant; -1
 	countReg int32
@@ -307,6 +309,12 @@ func (d *decoder) block(k int) error {
 			}
 			continue
 		}
+		if in.Opcode == "bar" {
+			if err := d.warpBarrier(b, in, int32(i)); err != nil {
+				return err
+			}
+			continue
+		}
 		x, err := d.decode(in, r)
 		if err != nil {
 			return err
@@ -331,6 +339,10 @@ func (d *decoder) block(k int) error {
 		}
 		x.id = int32(i)
 		d.emit(b, x, in)
+		if looksOften(in) {
+			l := look(&x)
+			b.code, b.twins = append(b.code, l), append(b.twins, l)
+		}
 	}
 	b.cost = len(b.code) + 1
 	return nil
@@ -341,6 +353,9 @@ func (d *decoder) emit(b *block, x inst, in *ptx.Instruction) {
 	twin := x
 	if x.flags&flagSelf == 0 {
 		twin.d = scratch
+	}
+	if in.Has("sync") {
+		d.meets(b, &x, in)
 	}
 	if in.Guard >= 0 {
 		inner, innerTwin := x, twin
