@@ -138,7 +138,7 @@ func (k *cta) start(index uint64, sm int) {
 		if left := threads - i*warpSize; left < warpSize {
 			w.live = 1<<left - 1
 		}
-		w.state, w.rounds, w.spent, w.turns, w.eager, w.looks = running, 0, 0, 0, false, looks{}
+		w.state, w.rounds, w.spent, w.turns, w.eager, w.spinning, w.looks = running, 0, 0, 0, false, false, looks{}
 		w.stack = append(w.stack[:0], split{block: 0, join: -1, mask: w.live})
 		w.async.reset()
 		for _, r := range k.p.slots.zero {

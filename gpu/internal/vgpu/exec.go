@@ -130,7 +130,7 @@ func (w *warp) turnOver(at int32) bool {
 	if w.turns++; !spun && w.turns < patience {
 		return false
 	}
-	w.turns, w.spun = 0, true
+	w.turns, w.spun, w.spinning = 0, true, spun
 	if w.eager {
 		w.freeJoined()
 	}
@@ -138,8 +138,14 @@ func (w *warp) turnOver(at int32) bool {
 	return true
 }
 
-// poll is called by an instruction that looked whether something has changed, and found that it has not.
-func (k *worker) poll() {
+// poll is called by an instruction that looked whether something has changed, and found that it has not. Where that is how
+// the warp's turn before ended, one look is enough.
+func (w *warp) poll() {
+	k := w.w
+	if w.spinning {
+		k.pause(pollCycles)
+		return
+	}
 	k.fuel -= pollFuel
 	k.idle += pollFuel
 	k.idleCycles += pollCycles

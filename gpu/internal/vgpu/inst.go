@@ -66,23 +66,24 @@ type extra struct {
 
 // warp is 32 lanes with their registers.
 type warp struct {
-	base   unsafe.Pointer // register file
-	pred   []uint32
-	mask   uint32 // active lanes
-	live   uint32 // lanes that have not exited
-	id     int
-	state  warpState
-	eager  bool // lanes have had to go ahead of those that their paths join
-	spun   bool // its last turn ended with looks whether something has changed
-	turns  int  // slices of fuel since others had their turn
-	stack  []split
-	looks  looks
-	async  asyncState
-	rounds uint64 // dependent global loads so far
-	spent  uint64 // instructions and waits of its turns so far: its clock
-	w      *worker
-	cta    *cta
-	local  []byte // local memory of its lanes, lane after lane
+	base     unsafe.Pointer // register file
+	pred     []uint32
+	mask     uint32 // active lanes
+	live     uint32 // lanes that have not exited
+	id       int
+	state    warpState
+	eager    bool // lanes have had to go ahead of those that their paths join
+	spun     bool // its last turn ended with looks whether something has changed
+	spinning bool // and so did the one before
+	turns    int  // slices of fuel since others had their turn
+	stack    []split
+	looks    looks
+	async    asyncState
+	rounds   uint64 // dependent global loads so far
+	spent    uint64 // instructions and waits of its turns so far: its clock
+	w        *worker
+	cta      *cta
+	local    []byte // local memory of its lanes, lane after lane
 }
 
 func (w *warp) u32(at uint32) *[32]uint32  { return (*[32]uint32)(unsafe.Add(w.base, at)) }

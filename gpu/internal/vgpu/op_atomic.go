@@ -162,7 +162,7 @@ func (w *warp) atomicLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias ui
 		}
 	}
 	if !changed && !e.drop {
-		w.w.poll()
+		w.poll()
 	}
 }
 
@@ -210,7 +210,7 @@ func (w *warp) addLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint6
 		return
 	}
 	if any == 0 {
-		w.w.poll()
+		w.poll()
 	}
 	d := w.u32(in.d)
 	if w.mask == allLanes {

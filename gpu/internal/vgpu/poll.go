@@ -52,7 +52,7 @@ func opLook(w *warp, in *inst) {
 		}
 	}
 	if s := &w.looks[in.id&3]; s.site == in.id+1 && s.sum == sum {
-		w.w.poll()
+		w.poll()
 	} else {
 		s.site, s.sum = in.id+1, sum
 	}

@@ -158,8 +158,9 @@ func (k *worker) work() {
 			fruitless = 0
 		case len(k.resident) == 0:
 			return
+		case k.run.resident.Load() == int64(len(k.resident)): // nobody else can do what they wait for
 		default: // another worker's CTAs must get on
-			if fruitless++; fruitless < 16 {
+			if fruitless++; fruitless < 64 {
 				runtime.Gosched()
 			} else {
 				time.Sleep(20 * time.Microsecond)
@@ -229,6 +230,7 @@ func (k *worker) turn(w *warp) {
 	k.fuel, k.idle, k.idleCycles = fullFuel, 0, 0
 	w.spun = false
 	w.run()
+	w.spinning = w.spinning && w.spun
 	used := k.settle(w)
 	if k.unchecked += used; k.unchecked > fullFuel && w.state != finished {
 		k.check(w, w.stack[len(w.stack)-1].block)
