@@ -1,5 +1,10 @@
 package perf
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Add adds another count field by field.
 func (a *Access) Add(b Access) {
 	a.Requests += b.Requests
@@ -17,6 +22,13 @@ func (a *SharedAccess) Add(b SharedAccess) {
 	a.Bytes += b.Bytes
 	a.Wavefronts += b.Wavefronts
 	a.IdealWavefronts += b.IdealWavefronts
+}
+
+// Add adds another count field by field.
+func (a *Contention) Add(b Contention) {
+	a.Requests += b.Requests
+	a.Addresses += b.Addresses
+	a.Passes += b.Passes
 }
 
 // Add adds another count field by field. Distinct sectors add up only where launches touch different memory, so the sum is
@@ -53,7 +65,10 @@ func (a *Counts) Add(b *Counts) {
 	a.SharedLoad.Add(b.SharedLoad)
 	a.SharedStore.Add(b.SharedStore)
 	a.SharedAtomic.Add(b.SharedAtomic)
+	a.GlobalContention.Add(b.GlobalContention)
+	a.SharedContention.Add(b.SharedContention)
 	a.Barriers += b.Barriers
+	a.Waits += b.Waits
 	a.Branches += b.Branches
 	a.DivergentBranches += b.DivergentBranches
 	a.LoadRounds = max(a.LoadRounds, b.LoadRounds)
@@ -81,4 +96,48 @@ func (t FLOPType) String() string {
 		return flopNames[t]
 	}
 	return "unknown type"
+}
+
+// Add adds what another instruction of the same line did; the line's place, text and class stay.
+func (a *LineCounts) Add(b *LineCounts) {
+	a.WarpInstructions += b.WarpInstructions
+	a.ThreadInstructions += b.ThreadInstructions
+	for i := range a.FLOPs {
+		a.FLOPs[i] += b.FLOPs[i]
+	}
+	a.Global.Add(b.Global)
+	a.Local.Add(b.Local)
+	a.Shared.Add(b.Shared)
+	a.Contention.Add(b.Contention)
+	a.Branches += b.Branches
+	a.DivergentBranches += b.DivergentBranches
+}
+
+// SourceLines sums the counts of PTX lines by the line of the source that they come from, in the order of file and line; PTX
+// without a source line is left out. Text is that of the first PTX instruction, PTXLine where it stands.
+func SourceLines(lines []LineCounts) []LineCounts {
+	type place struct {
+		file string
+		line int
+	}
+	at := map[place]int{}
+	var sums []LineCounts
+	for i := range lines {
+		l := &lines[i]
+		if l.SourceLine == 0 {
+			continue
+		}
+		p := place{l.File, l.SourceLine}
+		k, seen := at[p]
+		if !seen {
+			at[p] = len(sums)
+			sums = append(sums, *l)
+			continue
+		}
+		sums[k].Add(l)
+	}
+	slices.SortStableFunc(sums, func(a, b LineCounts) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.SourceLine, b.SourceLine))
+	})
+	return sums
 }

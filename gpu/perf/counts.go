@@ -45,6 +45,14 @@ type SharedAccess struct {
 	Requests, Lanes, Bytes, Wavefronts, IdealWavefronts uint64
 }
 
+// Contention tells how the lanes of atomic requests share addresses. A request is served in as many passes as lanes have its
+// most wanted address, one where all differ.
+type Contention struct {
+	Requests  uint64
+	Addresses uint64 // distinct addresses of each request, summed
+	Passes    uint64 // lanes at each request's most wanted address, summed
+}
+
 // CacheCounts is what replaying the accesses through the L1 of each SM and one sectored L2 gave, in 32-byte sectors.
 // Everything but the Distinct fields depends on the cache model.
 type CacheCounts struct {
@@ -65,7 +73,9 @@ type Counts struct {
 	GlobalLoad, GlobalStore, GlobalAtomic Access
 	LocalLoad, LocalStore                 Access
 	SharedLoad, SharedStore, SharedAtomic SharedAccess
+	GlobalContention, SharedContention    Contention
 	Barriers                              uint64 // warps arriving at bar.sync and the like
+	Waits                                 uint64 // waits for asynchronous work that a warp executed: cp.async.wait_group, mbarrier.try_wait, wgmma.wait_group and the like
 	Branches                              uint64 // conditional branches executed by a warp
 	DivergentBranches                     uint64 // of these, those where the lanes of the warp parted
 	LoadRounds                            uint64 // longest chain of dependent global loads over all warps
@@ -80,6 +90,9 @@ type LineCounts struct {
 	Text                                 string // the PTX instruction
 	Class                                Class
 	WarpInstructions, ThreadInstructions uint64
-	Global                               Access
+	FLOPs                                [NumFLOPTypes]uint64
+	Global, Local                        Access
 	Shared                               SharedAccess
+	Contention                           Contention // of an atomic
+	Branches, DivergentBranches          uint64     // of a conditional branch
 }

@@ -166,6 +166,9 @@ func (k *cta) zero(w *warp, r int32) {
 		w.pred[at] = 0
 	case k.p.slots.wide[r]:
 		fill(w.u64(at), 0)
+		if isQuad(&k.p.f.Registers[r]) {
+			fill(w.u64(at+upperHalf), 0)
+		}
 	default:
 		fill(w.u32(at), 0)
 	}

@@ -33,7 +33,7 @@ func (d *decoder) checkRegister(o *ptx.Operand, t string) error {
 	}
 	have, want := ptx.TypeSize(r.Type), typeBytes(t)
 	wider := d.in.Opcode == "cvt" || d.in.Opcode == "ld" || d.in.Opcode == "st" || d.in.Opcode == "ldu"
-	if isWideType(r.Type) != (want == 8) || have != want && !wider {
+	if isWideType(r.Type) != (want == 8) || (have == 16) != (want == 16) || have != want && !wider {
 		return decodeError(d.m, d.in, "operand %s is of type .%s, expected .%s", r.Name, r.Type, t)
 	}
 	if d.in.Opcode == "ld" || d.in.Opcode == "st" || d.in.Opcode == "mov" || d.in.Opcode == "cvt" {

@@ -41,6 +41,8 @@ type launchRun struct {
 	fault     *driver.Fault
 	faultAt   uint64              // ordinal of its CTA
 	watch     func(*cta) observer // nil: no CTA is watched
+
+	wideAtomics sync.Mutex // held by an atomic of 128 bits
 }
 
 // cancelled gives the fault of a launch whose context has ended, or nil.
@@ -254,10 +256,17 @@ func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
 			c.WarpInstructions += line.WarpInstructions
 			c.ThreadInstructions += line.ThreadInstructions
 			c.Instructions[info.class] += line.WarpInstructions
+			if id == b.end.id {
+				line.Branches, line.DivergentBranches = s.branches, s.divergent
+			}
+			flops := line.ThreadInstructions * uint64(info.flops)
 			if info.warp {
-				c.FLOPs[info.flop] += active * uint64(info.flops)
-			} else {
-				c.FLOPs[info.flop] += line.ThreadInstructions * uint64(info.flops)
+				flops = active * uint64(info.flops)
+			}
+			line.FLOPs[info.flop] += flops
+			c.FLOPs[info.flop] += flops
+			if info.wait {
+				c.Waits += active
 			}
 		}
 	}
@@ -310,7 +319,12 @@ func (p *program) collectMemory(c *perf.Counts, lines []perf.LineCounts, pool []
 				if shared != nil {
 					s.shared.addTo(shared)
 				}
+				s.atomicGlobal.addTo(&c.GlobalContention)
+				s.atomicShared.addTo(&c.SharedContention)
+				s.atomicGlobal.addTo(&line.Contention)
+				s.atomicShared.addTo(&line.Contention)
 				s.global.addTo(&line.Global)
+				s.local.addTo(&line.Local)
 				s.shared.addTo(&line.Shared)
 			}
 		}
@@ -339,6 +353,12 @@ func (g *globalCounts) addTo(a *perf.Access) {
 	a.Sectors += g.sectors
 	a.IdealSectors += g.ideal
 	a.Lines += g.lines
+}
+
+func (c *atomicCounts) addTo(a *perf.Contention) {
+	a.Requests += c.requests
+	a.Addresses += c.distinct
+	a.Passes += c.passes
 }
 
 func (s *sharedCounts) addTo(a *perf.SharedAccess) {
@@ -374,7 +394,7 @@ func (p *program) collectLines(result *driver.Result, lines []perf.LineCounts) {
 				places = map[[2]int]int{}
 			}
 			if at, ok := places[[2]int{in.Line, in.Col}]; ok {
-				sum(&result.Lines[at], line)
+				result.Lines[at].Add(line)
 				continue
 			}
 			places[[2]int{in.Line, in.Col}] = len(result.Lines)
@@ -384,14 +404,4 @@ func (p *program) collectLines(result *driver.Result, lines []perf.LineCounts) {
 	if p.inlined {
 		slices.SortStableFunc(result.Lines, func(a, b perf.LineCounts) int { return a.PTXLine - b.PTXLine })
 	}
-}
-
-// sum adds the counts of another execution of a line.
-func sum(a, b *perf.LineCounts) {
-	a.WarpInstructions += b.WarpInstructions
-	a.ThreadInstructions += b.ThreadInstructions
-	g, h := &a.Global, &b.Global
-	g.Requests, g.Lanes, g.Bytes, g.Sectors, g.IdealSectors, g.Lines = g.Requests+h.Requests, g.Lanes+h.Lanes, g.Bytes+h.Bytes, g.Sectors+h.Sectors, g.IdealSectors+h.IdealSectors, g.Lines+h.Lines
-	s, o := &a.Shared, &b.Shared
-	s.Requests, s.Lanes, s.Bytes, s.Wavefronts, s.IdealWavefronts = s.Requests+o.Requests, s.Lanes+o.Lanes, s.Bytes+o.Bytes, s.Wavefronts+o.Wavefronts, s.IdealWavefronts+o.IdealWavefronts
 }

@@ -29,11 +29,11 @@ var atomicOps = map[string]atomicOp{"add": atomicAdd, "min": atomicMin, "max": a
 
 // atomicTypes are the types that each operation takes (PTX ISA 9.7.13.5).
 var atomicTypes = map[string]string{
-	"add": "u32 s32 u64 s64 f32 f64 f16 f16x2 bf16 bf16x2", "min": "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2", "max": "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2",
-	"and": "b32 b64", "or": "b32 b64", "xor": "b32 b64", "exch": "b32 b64 u32 u64 s32 s64 f32", "cas": "b16 b32 b64 u32 u64 s32 s64", "inc": "u32", "dec": "u32",
+	"add": "u32 s32 u64 f32 f64 f16 f16x2 bf16 bf16x2", "min": "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2", "max": "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2",
+	"and": "b32 b64", "or": "b32 b64", "xor": "b32 b64", "exch": "b32 b64 u32 u64 s32 s64 f32 f64 b128", "cas": "b16 b32 b64 u32 u64 s32 s64 b128", "inc": "u32", "dec": "u32",
 }
 
-// decodeAtomic decodes atom and red.
+// decodeAtomic decodes atom and red, of one value or of a vector (sm_90).
 func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{fn: opAtomic, flags: flagSelf | flagAtomic, n: 1, pattern: -1}
 	op := ""
@@ -45,55 +45,73 @@ func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	if op == "" {
 		return x, d.m.ErrorAt(in, "not supported by the virtual GPU", "expected an operation: .add .min .max .and .or .xor .exch .cas .inc .dec")
 	}
-	picks, err := d.anyOrder(in, "- relaxed acquire release acq_rel", "- cta cluster gpu sys", "- global shared shared::cta", op, "- noftz", "- L2::cache_hint", atomicTypes[op])
+	orders := "- relaxed acquire release acq_rel"
+	if in.Opcode == "red" {
+		orders = "- relaxed release"
+		if op == "cas" || op == "exch" {
+			return x, decodeError(d.m, in, "red has no .%s: use atom", op)
+		}
+	}
+	picks, err := d.anyOrder(in, orders, "- cta cluster gpu sys", "- global shared shared::cta", op, "- noftz", "- L2::cache_hint", atomicTypes[op], "- v2 v4 v8")
 	if err != nil {
 		return x, err
 	}
-	space, t := picks[2], picks[6]
-	k := 0
-	if in.Opcode == "atom" {
-		k = 1
-	}
-	n := k + 2
-	if op == "cas" {
-		n++
-	}
-	hint := 0
-	if picks[5] != "" {
-		hint = 1
-	}
-	if err := d.operands(in, n+hint, n+hint); err != nil {
-		return x, err
-	}
-	e := &atomicExtra{op: atomicOps[op], t: t, drop: in.Opcode == "red" || in.Operands[0].Kind == ptx.OperandSink, integer: !isFloatType(t)}
-	x.size = uint8(ptx.TypeSize(t))
+	space, t, vector := picks[2], picks[6], picks[7]
+	e := &atomicExtra{op: atomicOps[op], t: t, integer: !isFloatType(t)}
+	x.ext = &extra{second: -1, atomic: e}
+	x.size, x.n = uint8(ptx.TypeSize(t)), 1
 	if isWideType(t) {
 		x.flags |= flagWide
 	}
-	if !e.drop {
-		if x.d, err = d.destination(&in.Operands[0], t); err != nil {
+	if vector != "" {
+		if err := d.atomicVector(&x, in, op, t, vector, space); err != nil {
 			return x, err
 		}
 	}
+	k := b2i(in.Opcode == "atom")
+	n := k + 2 + b2i(op == "cas") + b2i(picks[5] != "")
+	if err := d.operands(in, n, n); err != nil {
+		return x, err
+	}
+	e.drop = k == 0 || in.Operands[0].Kind == ptx.OperandSink
 	if err := d.address(&x, &in.Operands[k], space, true); err != nil {
 		return x, err
 	}
-	if x.b, err = d.source(&in.Operands[k+1], t); err != nil {
+	if !e.drop {
+		if e.old, err = d.atomicValues(&x, &in.Operands[0], t, true); err != nil {
+			return x, err
+		}
+	}
+	if e.b, err = d.atomicValues(&x, &in.Operands[k+1], t, false); err != nil {
 		return x, err
 	}
 	if op == "cas" {
-		if x.c, err = d.source(&in.Operands[k+2], t); err != nil {
+		if e.c, err = d.atomicValues(&x, &in.Operands[k+2], t, false); err != nil {
+			return x, err
+		}
+	}
+	if x.n == 1 && t != "b128" {
+		x.b = e.b[0]
+		if !e.drop {
+			x.d = e.old[0]
+		}
+		if op == "cas" {
+			x.c = e.c[0]
+		}
+	}
+	if t == "b128" {
+		x.flags |= flagWide
+		if err := d.least(in, 90); err != nil {
 			return x, err
 		}
 	}
 	if isFloatType(t) && op == "add" {
-		d.inf.flops, d.inf.flop = 1, map[string]perf.FLOPType{"f32": perf.FLOPF32, "f64": perf.FLOPF64}[t]
+		d.inf.flops, d.inf.flop = int(x.n), map[string]perf.FLOPType{"f32": perf.FLOPF32, "f64": perf.FLOPF64}[t]
 		if t != "f32" && t != "f64" {
 			d.inf.flop = perf.FLOPF16
-			d.inf.flops = int(x.size) / 2
+			d.inf.flops = int(x.n) * int(x.size) / 2
 		}
 	}
-	x.ext = &extra{second: -1, atomic: e}
 	switch space {
 	case "shared", "shared::cta":
 		x.fn, d.inf.kind, d.inf.class = opAtomicShared, sharedAtomic, perf.ClassShared
@@ -105,19 +123,71 @@ func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	return x, nil
 }
 
-// atomicExtra is what an atomic does.
-type atomicExtra struct {
-	op   atomicOp
-	t    string
-	drop bool // nobody reads the old value
-	// integer: the type is one of whole numbers
-	integer bool
+// atomicVector checks a vector form: .v2 and .v4 of f32, .v2 to .v8 of f16 and bf16, .v2 and .v4 of their pairs, in global
+// memory.
+func (d *decoder) atomicVector(x *inst, in *ptx.Instruction, op, t, vector, space string) error {
+	most := map[string]int{"f32": 4, "f16": 8, "bf16": 8, "f16x2": 4, "bf16x2": 4}[t]
+	x.n = vector[1] - '0'
+	switch {
+	case space != "global" && space != "":
+		return decodeError(d.m, in, "a vector is only for global memory")
+	case int(x.n) > most || t == "f32" && op != "add":
+		return decodeError(d.m, in, "there is no .%s of .%s for .%s", vector, t, op)
+	}
+	return d.least(in, 90)
 }
+
+// atomicValues gives the slots of a value or of a vector's elements; of 128 bits those of both halves.
+func (d *decoder) atomicValues(x *inst, o *ptx.Operand, t string, load bool) ([]uint32, error) {
+	if t == "b128" {
+		if o.Kind == ptx.OperandVector {
+			return nil, decodeError(d.m, d.in, ".b128 takes one register")
+		}
+		return d.quadHalves(o, load)
+	}
+	list := []ptx.Operand{*o}
+	if o.Kind == ptx.OperandVector {
+		list = o.Elements
+	}
+	if len(list) != int(x.n) {
+		return nil, decodeError(d.m, d.in, "%d registers, expected %d", len(list), x.n)
+	}
+	var at []uint32
+	for i := range list {
+		slot, err := uint32(0), error(nil)
+		if load {
+			slot, err = d.destination(&list[i], t)
+		} else {
+			slot, err = d.source(&list[i], t)
+		}
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, slot)
+	}
+	return at, nil
+}
+
+// atomicExtra is what an atomic does, with the slots of its old values, and of its operands b and c, by element.
+type atomicExtra struct {
+	op        atomicOp
+	t         string
+	drop      bool // nobody reads the old value
+	integer   bool // the type is one of whole numbers
+	old, b, c []uint32
+}
+
+// atomicBytes is the size of what one lane accesses.
+func (in *inst) atomicBytes() uint64 { return uint64(in.size) * uint64(in.n) }
 
 // opAtomic is atom.global d, [a], b: for each lane in order, d = old; memory[a] = op(old, b).
 func opAtomic(w *warp, in *inst) {
 	a := *w.addresses(in)
-	w.touch(in, w.site(in), &a, uint64(in.size))
+	s := w.site(in)
+	w.touch(in, s, &a, in.atomicBytes())
+	if w.w.count {
+		s.atomicGlobal.contend(w.mask, &a)
+	}
 	w.atomicLanes(in, &a, w.w.memory, deviceBase, true)
 }
 
@@ -128,8 +198,35 @@ func opAtomicShared(w *warp, in *inst) {
 }
 
 func (w *warp) atomicShared(in *inst, a *[32]uint64) {
-	w.touchShared(in, w.site(in), a, uint64(in.size))
+	s := w.site(in)
+	w.touchShared(in, s, a, in.atomicBytes())
+	if w.w.count {
+		s.atomicShared.contend(w.mask, a)
+	}
 	w.atomicLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.cta.shared)), 0, false)
+}
+
+// contend counts how an atomic's lanes share addresses: the distinct ones, and the lanes at the most wanted of them, which
+// the memory serves one after the other.
+func (c *atomicCounts) contend(mask uint32, a *[32]uint64) {
+	c.requests++
+	var keys [64]uint64 // a hash table, open addressing
+	var lanes [64]uint8
+	var most uint8
+	for m := mask; m != 0; m &= m - 1 {
+		address := a[lowest(m)]
+		at := address * 0x9e3779b97f4a7c15 >> 58
+		for lanes[at&63] > 0 && keys[at&63] != address {
+			at++
+		}
+		if lanes[at&63] == 0 {
+			c.distinct++
+		}
+		keys[at&63] = address
+		lanes[at&63]++
+		most = max(most, lanes[at&63])
+	}
+	c.passes += uint64(most)
 }
 
 func opAtomicGeneric(w *warp, in *inst) {
@@ -143,6 +240,10 @@ func opAtomicGeneric(w *warp, in *inst) {
 func (w *warp) atomicLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint64, contended bool) {
 	e := in.ext.atomic
 	if w.mask == 0 {
+		return
+	}
+	if in.n > 1 || in.size == 16 {
+		w.atomicGroups(in, a, base, bias)
 		return
 	}
 	if e.op == atomicAdd && in.size == 4 && e.integer {
@@ -315,6 +416,52 @@ func (w *warp) atomicLane(in *inst, i uint, p unsafe.Pointer) bool {
 			return replace != whole
 		}
 	}
+}
+
+// atomicGroups does operations on vectors, whose elements are separate ones, and on 128 bits.
+func (w *warp) atomicGroups(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint64) {
+	e := in.ext.atomic
+	changed := false
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		p := unsafe.Add(base, a[i]-bias)
+		if in.size == 16 {
+			changed = w.atomicWide(e, i, p) || changed
+			continue
+		}
+		one := inst{size: in.size, ext: in.ext}
+		for k, b := range e.b {
+			if one.b = b; !e.drop {
+				one.d = e.old[k]
+			}
+			changed = w.atomicLane(&one, i, unsafe.Add(p, k*int(in.size))) || changed
+		}
+	}
+	if !changed && !e.drop {
+		w.poll()
+	}
+}
+
+// atomicWide is exch and cas of 128 bits. No host has them in Go, so that a lock of the launch keeps them apart from each
+// other; they are not atomic against narrower accesses to the same bytes by other CTAs.
+func (w *warp) atomicWide(e *atomicExtra, i uint, p unsafe.Pointer) bool {
+	word := (*[2]uint64)(p)
+	b := [2]uint64{w.u64(e.b[0])[i], w.u64(e.b[1])[i]}
+	lock := &w.w.run.wideAtomics
+	lock.Lock()
+	old := *word
+	switch {
+	case e.op == atomicExchange:
+		*word = b
+	case old == b:
+		*word = [2]uint64{w.u64(e.c[0])[i], w.u64(e.c[1])[i]}
+	}
+	changed := *word != old
+	lock.Unlock()
+	if !e.drop {
+		w.u64(e.old[0])[i], w.u64(e.old[1])[i] = old[0], old[1]
+	}
+	return changed
 }
 
 // combineTyped is op(old, b) for types of up to 32 bits.

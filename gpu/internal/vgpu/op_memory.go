@@ -1,8 +1,10 @@
 package vgpu
 
 import (
+	"strings"
 	"unsafe"
 
+	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/ptx"
 	"memwall/gpu/perf"
 )
@@ -17,7 +19,7 @@ var memoryRows = []row{
 }
 
 const (
-	memoryTypes = "b8 u8 s8 b16 u16 s16 f16 bf16 b32 u32 s32 f32 f16x2 bf16x2 b64 u64 s64 f64"
+	memoryTypes = "b8 u8 s8 b16 u16 s16 f16 bf16 b32 u32 s32 f32 f16x2 bf16x2 b64 u64 s64 f64 b128"
 	spaces      = "- global shared shared::cta local const param param::entry param::func"
 	evictions   = "- L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
 	evictionsL2 = "- L2::evict_normal L2::evict_first L2::evict_last"
@@ -29,11 +31,14 @@ const (
 func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{pattern: -1}
 	picks, err := d.anyOrder(in, "- weak volatile relaxed acquire", "- cta cluster gpu sys", spaces, "- ca cg cs lu cv", "- nc",
-		evictions, evictionsL2, "- L2::cache_hint", prefetches, "- v2 v4", memoryTypes)
+		evictions, evictionsL2, "- L2::cache_hint", prefetches, "- v2 v4 v8", memoryTypes, "- mmio")
 	if err != nil {
 		return x, err
 	}
 	space, t := picks[2], picks[10]
+	if err := d.ordering(in, picks[0], picks[1], picks[11]); err != nil {
+		return x, err
+	}
 	most := 2
 	if picks[7] != "" {
 		most = 3
@@ -80,11 +85,14 @@ func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{pattern: -1, flags: flagStore}
 	picks, err := d.anyOrder(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta local param param::func", "- wb cg cs wt",
-		evictions, evictionsL2, "- L2::cache_hint", "- v2 v4", memoryTypes)
+		evictions, evictionsL2, "- L2::cache_hint", "- v2 v4 v8", memoryTypes, "- mmio")
 	if err != nil {
 		return x, err
 	}
 	space, t := picks[2], picks[8]
+	if err := d.ordering(in, picks[0], picks[1], picks[9]); err != nil {
+		return x, err
+	}
 	most := 2
 	if picks[6] != "" {
 		most = 3
@@ -120,18 +128,63 @@ func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	return x, nil
 }
 
+// spaceless reports whether an access names no state space.
+func (d *decoder) spaceless(in *ptx.Instruction) bool {
+	for _, m := range in.Modifiers {
+		if strings.Contains(" "+spaces+" shared::cluster ", " "+m+" ") {
+			return false
+		}
+	}
+	return true
+}
+
+// ordering checks that a scope stands with .relaxed, .acquire and .release, and only there (PTX ISA 9.7.9.8).
+func (d *decoder) ordering(in *ptx.Instruction, order, scope, mmio string) error {
+	strong := order == "relaxed" || order == "acquire" || order == "release"
+	switch {
+	case strong && scope == "":
+		return decodeError(d.m, in, ".%s needs a scope: .cta, .cluster, .gpu or .sys", order)
+	case !strong && scope != "":
+		return decodeError(d.m, in, "a scope stands only with .relaxed, .acquire or .release")
+	case mmio != "" && (order != "relaxed" || scope != "sys"):
+		return decodeError(d.m, in, ".mmio needs .relaxed.sys")
+	}
+	return nil
+}
+
 // data decodes what a load writes or a store reads: a register or a vector of them.
 func (d *decoder) data(x *inst, in *ptx.Instruction, o *ptx.Operand, t, vector string, load bool) error {
+	if t == "b128" {
+		if vector != "" {
+			return d.m.ErrorAt(in, "not supported by the virtual GPU", "nearest that works: "+in.Opcode+".b128, or .v2.b64")
+		}
+		halves, err := d.quadHalves(o, load)
+		if err != nil {
+			return err
+		}
+		if o.Kind == ptx.OperandVector {
+			return decodeError(d.m, in, ".b128 takes one register")
+		}
+		x.size, x.n, x.flags, x.ext, x.d = 8, 2, x.flags|flagWide, &extra{regs: halves, second: -1}, halves[0]
+		return d.least(in, 70)
+	}
 	list := []ptx.Operand{*o}
 	if o.Kind == ptx.OperandVector {
 		list = o.Elements
 	}
-	want := map[string]int{"": 1, "v2": 2, "v4": 4}[vector]
+	want := map[string]int{"": 1, "v2": 2, "v4": 4, "v8": 8}[vector]
 	if len(list) != want {
 		return decodeError(d.m, in, "%d registers, expected %d", len(list), want)
 	}
-	if want*ptx.TypeSize(t) > 16 {
-		return d.m.ErrorAt(in, "not supported by the virtual GPU", "an access is of 16 bytes at most")
+	switch bytes := want * ptx.TypeSize(t); {
+	case want == 8 && ptx.TypeSize(t) != 4:
+		return decodeError(d.m, in, ".v8 is only for 32-bit types")
+	case bytes > 16 && !(in.Has("global") || d.spaceless(in)):
+		return decodeError(d.m, in, "an access of 32 bytes is only for global memory")
+	case bytes > 16:
+		if err := d.least(in, 100); err != nil {
+			return err
+		}
 	}
 	x.size, x.n = uint8(ptx.TypeSize(t)), uint8(want)
 	wide := false
@@ -222,8 +275,12 @@ func (d *decoder) address(x *inst, o *ptx.Operand, space string, memo bool) erro
 func (d *decoder) loadParam(x inst, in *ptx.Instruction) (inst, error) {
 	d.inf.class = perf.ClassMove
 	o := &in.Operands[1]
-	if o.Kind != ptx.OperandAddress || o.Variable == nil || o.Variable.Space != "param" || o.Register >= 0 {
-		return x, d.m.ErrorAt(in, "not supported by the virtual GPU", "a parameter is read by its name: [name+offset]")
+	if o.Kind == ptx.OperandAddress && o.Register >= 0 {
+		x.fn, x.flags = opLoadParamLanes, x.flags|flagSelf
+		return x, d.address(&x, o, "param", false)
+	}
+	if o.Kind != ptx.OperandAddress || o.Variable == nil || o.Variable.Space != "param" {
+		return x, decodeError(d.m, in, "a parameter is read by its name, [name+offset], or by its address in a register")
 	}
 	base, ok := d.symbols[o.Variable]
 	if !ok {
@@ -270,6 +327,21 @@ func opLoadParam(w *warp, in *inst) {
 			d[lowest(m)] = uint32(v)
 		}
 	}
+}
+
+// opLoadParamLanes is ld.param by an address in a register: compilers index arrays in parameters so.
+func opLoadParamLanes(w *warp, in *inst) { w.loadParameters(in, w.addresses(in)) }
+
+// loadParameters loads from the entry's parameters, lane by lane.
+func (w *warp) loadParameters(in *inst, a *[32]uint64) {
+	size, n := uint64(in.size)*uint64(in.n), uint64(len(w.w.args))
+	w.checkAligned(in, a, size, "param")
+	for m := w.mask; m != 0; m &= m - 1 {
+		if i := lowest(m); a[i] > n || a[i]+size > n {
+			w.fault(in, int(i), &driver.Fault{Kind: driver.OutOfBounds, Space: "param", Address: a[i], Bytes: int(size), Allocation: "the parameters have " + byteCount(n)})
+		}
+	}
+	w.loadLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.w.args)), 0)
 }
 
 // load reads an element of 1, 2, 4 or 8 bytes.
@@ -579,7 +651,7 @@ func (w *warp) localAddresses(in *inst, a *[32]uint64) *[32]uint64 {
 func (w *warp) splitGeneric(in *inst, shared, local func(a *[32]uint64), global func()) {
 	a := *w.addresses(in)
 	old := w.mask
-	var inShared, inLocal uint32
+	var inShared, inLocal, inParam uint32
 	for m := old; m != 0; m &= m - 1 {
 		i := lowest(m)
 		switch {
@@ -589,7 +661,16 @@ func (w *warp) splitGeneric(in *inst, shared, local func(a *[32]uint64), global 
 		case a[i]-localWindow < windowBytes:
 			inLocal |= 1 << i
 			a[i] -= localWindow
+		case a[i]-paramWindow < windowBytes:
+			inParam |= 1 << i
+			a[i] -= paramWindow
 		}
+	}
+	if w.mask = inParam; inParam != 0 {
+		if in.flags&(flagStore|flagAtomic) != 0 {
+			w.fault(in, int(lowest(inParam)), &driver.Fault{Kind: driver.Illegal, Detail: "a parameter of an entry can only be read"})
+		}
+		w.loadParameters(in, &a)
 	}
 	if w.mask = inShared; inShared != 0 {
 		shared(&a)
@@ -597,7 +678,7 @@ func (w *warp) splitGeneric(in *inst, shared, local func(a *[32]uint64), global 
 	if w.mask = inLocal; inLocal != 0 {
 		local(&a)
 	}
-	if w.mask = old &^ inShared &^ inLocal; w.mask != 0 {
+	if w.mask = old &^ inShared &^ inLocal &^ inParam; w.mask != 0 {
 		global()
 	}
 	w.mask = old

@@ -11,14 +11,15 @@ import (
 // mixedRows are register operations that are no plain loops over lanes: predicates, packing, selection, address spaces.
 var mixedRows = []row{
 	{patterns: []string{"mov.pred"}, class: perf.ClassMove, section: "9.7.9.3", decode: decodeMovePredicate},
+	{patterns: []string{"mov{.v2,.v4}{.b16,.u16,.s16,.b32,.u32,.s32,.f32}", "mov.v2{.b64,.u64,.s64,.f64}"}, class: perf.ClassMove, section: "9.7.9.3", decode: decodeVectorMove},
 	{patterns: []string{"mov.b128"}, class: perf.ClassMove, section: "9.7.9.4", decode: decodeWideMove},
 	{patterns: []string{"{and,or,xor,not}.pred"}, class: perf.ClassInteger, section: "9.7.8.1", decode: decodeLogicPredicate},
 	{patterns: []string{"selp{.b16,.u16,.s16,.f16,.bf16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}"}, class: perf.ClassInteger, section: "9.7.6.3", decode: decodeSelect},
 	{patterns: []string{"setp{.eq,.ne,.lt,.le,.gt,.ge,.equ,.neu,.ltu,.leu,.gtu,.geu,.num,.nan}{,.ftz}{.f16x2,.bf16x2}"}, class: perf.ClassFP16, section: "9.7.7.2", decode: decodePackedCompare},
 	{patterns: []string{"slct{.b16,.u16,.s16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}{.s32,.f32}", "slct.ftz{.b16,.u16,.s16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}.f32"}, class: perf.ClassInteger, section: "9.7.6.4", decode: decodeSelectSign},
 	{patterns: []string{"lop3{,.and,.or}.b32"}, class: perf.ClassInteger, section: "9.7.8.6", decode: decodeLop3},
-	{patterns: []string{"cvta{,.to}{.global,.const,.shared,.shared::cta,.local,.param}.u64"}, class: perf.ClassMove, section: "9.7.9.20", decode: decodeAddressSpace},
-	{patterns: []string{"isspacep{.global,.const,.shared,.shared::cta,.local}"}, class: perf.ClassInteger, section: "9.7.9.19", decode: decodeIsSpace},
+	{patterns: []string{"cvta{,.to}{.global,.const,.shared,.shared::cta,.local,.param,.param::entry}.u64"}, class: perf.ClassMove, section: "9.7.9.20", decode: decodeAddressSpace},
+	{patterns: []string{"isspacep{.global,.const,.shared,.shared::cta,.local,.param,.param::entry}"}, class: perf.ClassInteger, section: "9.7.9.19", decode: decodeIsSpace},
 	{patterns: []string{"cvt"}, class: perf.ClassConvert, section: "9.7.9.21", decode: decodeConvert},
 	{patterns: []string{"set"}, class: perf.ClassInteger, section: "9.7.6.1", decode: decodeSet},
 	{patterns: []string{"{add,addc,sub,subc}.cc{.u32,.s32,.u64,.s64}", "{addc,subc}{.u32,.s32,.u64,.s64}"}, class: perf.ClassInteger, section: "9.7.2", decode: decodeCarry},
@@ -60,8 +61,8 @@ func (d *decoder) move(in *ptx.Instruction) (inst, bool, error) {
 		if !isWideType(t) && s.Wide() {
 			return inst{}, true, decodeError(d.m, in, "a 64-bit special register needs mov.u64")
 		}
-	case in.Operands[1].Kind == ptx.OperandSymbol && in.Operands[1].Variable.Space == "param":
-		return inst{}, true, d.m.ErrorAt(in, "the address of a parameter is not supported by the virtual GPU", "read it with ld.param")
+	case in.Operands[1].Kind == ptx.OperandSymbol && in.Operands[1].Variable.Space == "param" && !d.isParameter(in.Operands[1].Variable):
+		return inst{}, true, d.m.ErrorAt(in, "the address of a call's argument is not supported by the virtual GPU", "read it with ld.param")
 	case in.Operands[1].Kind == ptx.OperandFunction:
 		return inst{}, true, d.m.ErrorAt(in, "the address of a function is not supported by the virtual GPU", "declare device functions __forceinline__")
 	}
@@ -217,10 +218,6 @@ func opUnpack(w *warp, in *inst) {
 			w.u32(at)[i] = uint32(v >> (uint64(k) * in.imm) & mask)
 		}
 	}
-}
-
-func decodeWideMove(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
-	return inst{}, d.m.ErrorAt(in, "not supported by the virtual GPU", "nearest that works: mov.b64")
 }
 
 func decodeMovePredicate(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
@@ -516,6 +513,7 @@ func lop3(a, b, c, table uint32) uint32 {
 const (
 	sharedWindow = uint64(0x7e0000000000)
 	localWindow  = uint64(0x7d0000000000)
+	paramWindow  = uint64(0x7c0000000000) // the entry's parameters
 	windowBytes  = uint64(1) << 32
 )
 
@@ -523,9 +521,6 @@ func decodeAddressSpace(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{fn: laneMovB64, flags: flagWide, pattern: -1}
 	if err := d.operands(in, 2, 2); err != nil {
 		return x, err
-	}
-	if in.Has("param") {
-		return x, d.m.ErrorAt(in, "not supported by the virtual GPU", "read parameters with ld.param")
 	}
 	var err error
 	if x.d, err = d.destination(&in.Operands[0], "u64"); err != nil {
@@ -540,6 +535,8 @@ func decodeAddressSpace(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		window = sharedWindow
 	case in.Has("local"):
 		window = localWindow
+	case in.Has("param"), in.Has("param::entry"):
+		window = paramWindow
 	default:
 		return x, nil
 	}
@@ -566,6 +563,8 @@ func decodeIsSpace(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		x.imm = sharedWindow
 	case "local":
 		x.imm = localWindow
+	case "param", "param::entry":
+		x.imm = paramWindow
 	case "const":
 		x.imm = 1
 	}
@@ -579,7 +578,7 @@ func opIsSpace(w *warp, in *inst) {
 		inside := false
 		switch in.imm {
 		case 0:
-			inside = a-sharedWindow >= windowBytes && a-localWindow >= windowBytes
+			inside = a-sharedWindow >= windowBytes && a-localWindow >= windowBytes && a-paramWindow >= windowBytes
 		case 1:
 		default:
 			inside = a-in.imm < windowBytes

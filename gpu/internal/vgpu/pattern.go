@@ -5,17 +5,19 @@ import "math/bits"
 // site is what a worker keeps for one memory instruction: the allocation that it touched last, its counts, and the
 // address patterns that it saw.
 type site struct {
-	low, high uint64 // the window: bytes of the allocation touched last behind which host memory stands
-	alloc     *allocation
-	global    globalCounts
-	local     globalCounts
-	shared    sharedCounts
-	memo      [4]pattern // global accesses: by the first lane's sector in its line
-	bank      bankPattern
-	pages     pinned // of procedural contents, held by the window
+	low, high                  uint64 // the window: bytes of the allocation touched last behind which host memory stands
+	alloc                      *allocation
+	global                     globalCounts
+	local                      globalCounts
+	shared                     sharedCounts
+	atomicGlobal, atomicShared atomicCounts
+	memo                       [4]pattern // global accesses: by the first lane's sector in its line
+	bank                       bankPattern
+	pages                      pinned // of procedural contents, held by the window
 }
 
 type globalCounts struct{ requests, lanes, bytes, sectors, ideal, lines uint64 }
+type atomicCounts struct{ requests, distinct, passes uint64 }
 type sharedCounts struct{ requests, lanes, bytes, waves, ideal uint64 }
 
 // pattern is one way in which the lanes' addresses lie to each other, with what it touches.

@@ -42,6 +42,7 @@ type info struct {
 	guard  bool
 	kind   memoryKind
 	global bool // a global load, whose result takes a round trip
+	wait   bool // waits for asynchronous work
 }
 
 // memoryKind tells which counters an instruction's accesses go to.
@@ -302,7 +303,7 @@ func (d *decoder) block(k int) error {
 		in := &d.f.Body[i]
 		d.in, d.inf = in, &d.p.infos[i]
 		r := table().find(canonicalSpelling(in), in.Opcode)
-		*d.inf = info{class: r.class, flop: r.flop, flops: r.flops, guard: in.Guard >= 0}
+		*d.inf = info{class: r.class, flop: r.flop, flops: r.flops, guard: in.Guard >= 0, wait: isWait(in)}
 		if endsBlock(in) {
 			if err := d.ending(b, in, int32(i)); err != nil {
 				return err
@@ -346,6 +347,20 @@ func (d *decoder) block(k int) error {
 	}
 	b.cost = len(b.code) + 1
 	return nil
+}
+
+// isWait reports whether an instruction waits for asynchronous work: copies, tensor cores, phases of an mbarrier, another
+// cluster's CTAs or the launch before. Barriers of the CTA count as barriers.
+func isWait(in *ptx.Instruction) bool {
+	for _, m := range in.Modifiers {
+		switch m {
+		case "wait_group", "wait_all", "test_wait", "try_wait":
+			return true
+		case "wait":
+			return in.Opcode == "griddepcontrol" || in.Has("cluster")
+		}
+	}
+	return false
 }
 
 // emit appends a decoded instruction and its twin, wrapped where it has a guard.

@@ -64,7 +64,7 @@ func (g *flow) assign(f *ptx.Function) *slots {
 			s.at[r] = uint32(s.preds)
 			s.preds++
 		default:
-			s.wide[r] = isWide(reg)
+			s.wide[r] = isWide(reg) || isQuad(reg)
 			if spans[r].high >= 0 {
 				wait = append(wait, spans[r])
 			}
@@ -76,20 +76,21 @@ func (g *flow) assign(f *ptx.Function) *slots {
 		}
 		return wait[i].register < wait[j].register
 	})
-	var free [2][]uint32
+	var free [3][]uint32
+	size := func(v interval) int { return b2i(s.wide[v.register]) + b2i(isQuad(&f.Registers[v.register])) }
 	var active []interval
 	for _, v := range wait {
 		keep := active[:0]
 		for _, a := range active {
 			if a.high < v.low {
-				class := b2i(s.wide[a.register])
+				class := size(a)
 				free[class] = append(free[class], s.at[a.register])
 			} else {
 				keep = append(keep, a)
 			}
 		}
 		active = append(keep, v)
-		class := b2i(s.wide[v.register])
+		class := size(v)
 		if list := free[class]; len(list) > 0 {
 			s.at[v.register] = list[len(list)-1]
 			free[class] = list[:len(list)-1]
@@ -114,7 +115,9 @@ func (g *flow) scanBlock(f *ptx.Function, b *flowBlock, touch func(r, at int), s
 	live := b.liveOut.copyOf()
 	pressure := 0
 	count := func(r, sign int) {
-		if reg := &f.Registers[r]; isWide(reg) {
+		if reg := &f.Registers[r]; isQuad(reg) {
+			pressure += 4 * sign
+		} else if isWide(reg) {
 			pressure += 2 * sign
 		} else if !isPredicate(reg) {
 			pressure += sign

@@ -55,6 +55,7 @@ func (k *worker) begin(r *launchRun) {
 		s := &k.sites[i]
 		s.low, s.high, s.alloc = 1, 0, nil
 		s.global, s.local, s.shared = globalCounts{}, globalCounts{}, sharedCounts{}
+		s.atomicGlobal, s.atomicShared = atomicCounts{}, atomicCounts{}
 	}
 }
 
