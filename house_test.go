@@ -31,7 +31,7 @@ var imports = map[string][]string{
 		"gpu/llm", "gpu/exercise", "kernels", "github.com/traefik/yaegi", "gonum.org/v1", "golang.org/x/tools"},
 	"kernel/display":      {},
 	"kernel/notebook":     {"kernel", "github.com/yuin/goldmark", "github.com/alecthomas/chroma"},
-	"gpu":                 {"gpu/internal…", "gpu/perf", "gpu/card", "gpu/quant"},
+	"gpu":                 {"gpu/internal…", "gpu/perf", "gpu/card", "gpu/quant", "github.com/ianlancetaylor/demangle"},
 	"gpu/perf":            {"gonum.org/v1/gonum"},
 	"gpu/card":            {"gpu/perf", "gonum.org/v1/gonum", "gonum.org/v1/plot"},
 	"gpu/quant":           {},

@@ -56,7 +56,14 @@ func (d *Device) CompileNamed(name, source string, options ...string) (*Module, 
 		mine[function] = FunctionFacts(f)
 	}
 	cc := fmt.Sprintf("%d.%d", d.props.ComputeMajor, d.props.ComputeMinor)
-	return d.LoadModule(ModuleSpec{Name: strings.TrimSuffix(name, ".cu") + ".ptx", PTX: r.PTX, Facts: map[string]map[string]FunctionFacts{cc: mine}, Sources: map[string]string{name: source}})
+	m, err := d.LoadModule(ModuleSpec{Name: strings.TrimSuffix(name, ".cu") + ".ptx", PTX: r.PTX, Facts: map[string]map[string]FunctionFacts{cc: mine}, Sources: map[string]string{name: source}})
+	if err != nil {
+		return nil, err
+	}
+	for _, remark := range r.Log {
+		m.remarks = append(m.remarks, remark.String())
+	}
+	return m, nil
 }
 
 // compileArch is the architecture whose PTX is asked for: the virtual GPU executes that of sm_75 and sm_80, which every newer

@@ -69,9 +69,9 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 	}
 	start := time.Now()
 	if spec.Name == "" {
-		spec.Name = f.Name()
+		spec.Name = plainName(f.Name())
 		if m := f.module.name; m != "" && m != ptxName && m != cudaName+".ptx" {
-			spec.Name = strings.TrimSuffix(m, ".ptx") + ": " + f.Name()
+			spec.Name = strings.TrimSuffix(m, ".ptx") + ": " + spec.Name
 		}
 	}
 	launch, p, err := f.prepare(spec, args)

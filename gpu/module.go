@@ -34,6 +34,9 @@ type Module struct {
 	m       driver.Module
 	name    string
 	sources map[string]string // by file name
+
+	remarks   []string            // the compiler's warnings
+	variables map[string]variable // of a cell's source, by name
 }
 
 // LoadPTX loads PTX text. Anything that the device cannot execute is an error that names the PTX line and the instruction.
@@ -70,7 +73,8 @@ func (m *Module) Name() string { return m.name }
 // Device is where the module is loaded.
 func (m *Module) Device() *Device { return m.dev }
 
-// Function is the entry of a name; the error lists the names that there are.
+// Function is the entry of a name, the PTX's or that of the C++ source ("scale", "scale<float, 4>"), where that says which;
+// the error lists the names that there are.
 func (m *Module) Function(name string) (*Function, error) {
 	if m == nil {
 		return nil, fail("load one: mod, err := dev.LoadPTX(text)", "Function(%q): the module is nil", name)
@@ -78,7 +82,11 @@ func (m *Module) Function(name string) (*Function, error) {
 	if err := m.dev.open(); err != nil {
 		return nil, err
 	}
-	f, err := m.m.Function(name)
+	own := name
+	if found := m.find(name); found != "" {
+		own = found
+	}
+	f, err := m.m.Function(own)
 	if err != nil {
 		how := "it has no entry: an entry is .visible .entry in PTX, __global__ in CUDA C++"
 		if names := m.Functions(); len(names) > 0 {

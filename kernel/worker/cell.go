@@ -103,7 +103,10 @@ func (w *worker) execute(c *cell, done *pipe.Done) {
 		done.Payload, done.Error = w.page(c.ctx, order.page, order.detail)
 		return
 	}
-	if strings.TrimSpace(order.code) != "" {
+	switch {
+	case order.foreign != "":
+		done.Error = w.compile(c, order)
+	case strings.TrimSpace(order.code) != "":
 		done.Error = w.evaluate(c, order.code)
 	}
 	timer.print(w, c)

@@ -18,6 +18,9 @@ const (
 // inspect describes the name at the cursor. The value of a variable is read between cells only: while one runs, it may be
 // half-written.
 func (w *worker) inspect(code string, cursor, detail int) (bundle map[string]any, found bool) {
+	if parse(code).foreign != "" {
+		return nil, false
+	}
 	d, found := w.session.Inspect(code, cursor, detail)
 	if !found {
 		return nil, false

@@ -18,14 +18,14 @@ type order struct {
 	code    string   // with an empty line for each magic, so that places in it stay right
 	page    string   // name? asks for help on a name
 	detail  int      // name?? for more
+	foreign string   // "cuda" or "ptx": code is that and not Go
+	options []string // of the compiler
 	failure *pipe.Error
 }
 
-const magicList = "%%time, %device NAME, %reset, %help"
+const magicList = "%%cuda, %%ptx, %%time, %device NAME, %reset, %help"
 
 var unavailable = map[string]string{
-	"%%cuda":     `%%cuda cells are not available yet: compile the source with mod := dev.CompileCUDA(src) and launch mod.Function("name")`,
-	"%%ptx":      `%%ptx cells are not available yet: load the text with mod := dev.LoadPTX(text) and launch mod.Function("name")`,
 	"%%sanitize": "%%sanitize is not available yet: the virtual GPU already stops at out-of-bounds and misaligned accesses; leave the line out",
 }
 
@@ -56,6 +56,12 @@ func parse(code string) order {
 		switch {
 		case name == "%%time" && arg == "":
 			o.timed = true
+		case name == "%%cuda" || name == "%%ptx" && arg == "":
+			lines[i] = ""
+			o.foreign, o.options, o.code = name[2:], strings.Fields(arg), strings.Join(lines, "\n")
+			return o
+		case name == "%%ptx":
+			o.failure = plainError("UnknownMagic", "%%ptx stands alone on its line; the PTX follows below")
 		case name == "%device" || name == "%reset" || name == "%help":
 			o.magics = append(o.magics, t)
 		case name == "%time":
@@ -81,10 +87,10 @@ An interrupt ends the cell and keeps all variables; what its functions have defe
 dev                           the device: $MEMWALL_DEVICE, else virtual:h200, an H200 in Go
 kernels.Run("gemv", y, w, x)  runs a CUDA kernel; its card appears under the cell
 gpu.Measure(func() { … })     times and counts; gpu.Sweep, gpu.Compare, gpu.Last()
-your own CUDA:                src := "extern \"C\" __global__ void saxpy(float a, const float* x, float* y, int n) { … }"
-                              mod := dev.CompileCUDA(src)
-                              f := mod.Function("saxpy")
-                              f.Launch(gpu.Threads(n, 256), float32(2), x, y, int32(n))
+%%cuda                        first line: the cell is CUDA C++; options of NVRTC may follow (-use_fast_math). Each __global__
+                              becomes a Go variable: saxpy.Launch(gpu.Threads(n, 256), 2, x, y, n); so do instances of
+                              templates (template __global__ void scale<float>(float *, int);), __constant__ and __device__
+%%ptx                         first line: the cell is PTX; each .entry becomes a Go variable
 display.Table(rows)           also HTML, Markdown, Math, SVG, PNG, Image, Progress, Show, Clear
 
 %%time                        first line: how long the cell took
@@ -228,7 +234,7 @@ func (w *worker) complete(m *pipe.Complete) pipe.Message {
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	if strings.HasPrefix(line, "%") && !strings.Contains(line, " ") {
 		c := &pipe.Completion{ID: m.ID, Start: at - len([]rune(line)), End: at}
-		for _, magic := range []string{"%%time", "%device", "%help", "%reset"} {
+		for _, magic := range []string{"%%cuda", "%%ptx", "%%time", "%device", "%help", "%reset"} {
 			if strings.HasPrefix(magic, line) {
 				c.Matches, c.Types, c.Signatures = append(c.Matches, magic), append(c.Types, "keyword"), append(c.Signatures, "")
 			}
@@ -252,6 +258,9 @@ func (w *worker) complete(m *pipe.Complete) pipe.Message {
 		return c
 	}
 	code := m.Code
+	if parse(code).foreign != "" {
+		return &pipe.Completion{ID: m.ID, Start: at, End: at} // nothing is known of CUDA C++ and PTX
+	}
 	if o := parse(code); o.failure == nil && o.code != "" && (len(o.magics) > 0 || o.timed) {
 		code = blanked(code)
 	}
@@ -277,6 +286,12 @@ func blanked(code string) string {
 func (w *worker) isComplete(m *pipe.IsComplete) pipe.Message {
 	o := parse(m.Code)
 	a := &pipe.Completeness{ID: m.ID, Status: "complete"}
+	if o.foreign != "" {
+		if !strings.HasSuffix(strings.TrimRight(m.Code, " \t"), "\n") {
+			a.Status = "incomplete" // an empty line ends it
+		}
+		return a
+	}
 	if o.failure == nil && strings.TrimSpace(o.code) != "" {
 		a.Status, a.Indent = w.session.IsComplete(o.code)
 	} else if o.timed && o.page == "" {

@@ -16,7 +16,7 @@ func TestParse(t *testing.T) {
 		{"fmt.Println?", "[] false \"\" \"fmt.Println\""},
 		{"? x", "[] false \"\" \"x\""},
 		{"a ? b", "[] false \"a ? b\" \"\""},
-		{"%", "UnknownMagic % is no magic here; there are %%time, %device NAME, %reset, %help; anything else is said in Go"},
+		{"%", "UnknownMagic % is no magic here; there are %%cuda, %%ptx, %%time, %device NAME, %reset, %help; anything else is said in Go"},
 		{"%%time x", "UnknownMagic %%time stands alone on its line; the code that it times follows below"},
 	} {
 		o := parse(c.code)

@@ -233,10 +233,10 @@ func TestMagics(t *testing.T) {
 			t.Errorf("%q: %q %v", code, got, err)
 		}
 	}
-	r.want("%%cuda\n__global__", "", `NotAvailable: %%cuda cells are not available yet: compile the source with mod := dev.CompileCUDA(src) and launch mod.Function("name")`)
-	r.want("%%ptx", "", `NotAvailable: %%ptx cells are not available yet: load the text with mod := dev.LoadPTX(text) and launch mod.Function("name")`)
+	r.want("%%cuda", "", "SyntaxError: the %%cuda cell is empty: its text follows below the first line")
+	r.want("%%ptx -O3\nret;", "", "UnknownMagic: %%ptx stands alone on its line; the PTX follows below")
 	r.want("%%sanitize\nprint x", "", "NotAvailable: %%sanitize is not available yet: the virtual GPU already stops at out-of-bounds and misaligned accesses; leave the line out")
-	r.want("%ls", "", "UnknownMagic: %ls is no magic here; there are %%time, %device NAME, %reset, %help; anything else is said in Go")
+	r.want("%ls", "", "UnknownMagic: %ls is no magic here; there are %%cuda, %%ptx, %%time, %device NAME, %reset, %help; anything else is said in Go")
 	r.want("%time f()", "", "UnknownMagic: %time is written %%time, on the first line of the cell that it times")
 	r.want("%help", "stdout: "+help+"\n", "")
 	r.want("%help fmt", "", "UnknownMagic: %help stands alone; help on a name is written fmt?")
@@ -260,8 +260,9 @@ func TestQuestions(t *testing.T) {
 		want   string
 	}{
 		{"fmt.", 4, `{["fmt."] [variable] [] 0 4}`},
-		{"%", 1, "{[%%time %device %help %reset] [keyword keyword keyword keyword] [   ] 0 1}"},
+		{"%", 1, "{[%%cuda %%ptx %%time %device %help %reset] [keyword keyword keyword keyword keyword keyword] [     ] 0 1}"},
 		{"é\n%%t", 5, "{[%%time] [keyword] [] 2 5}"},
+		{"%%cuda\nthreadI", 14, "{[] [] [] 14 14}"},
 		{"%device a1", 10, "{[a10g a100 a100-40] [module module module] [  ] 8 10}"},
 		{"%%time\nx.", 9, `{["      \nx."] [variable] [] 0 9}`},
 		{"x", -3, `{["x"] [variable] [] 0 0}`},
@@ -271,7 +272,7 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%q at %d: %s, want %s", c.code, c.cursor, got, c.want)
 		}
 	}
-	for code, want := range map[string]string{"x": "invalid x", "%%time": "incomplete ", "%help": "complete ", "%%time\ny": "invalid \ny", "fmt?": "complete ", "panic": "unknown "} {
+	for code, want := range map[string]string{"x": "invalid x", "%%time": "incomplete ", "%%cuda\nint x;": "incomplete ", "%%cuda\nint x;\n": "complete ", "%help": "complete ", "%%time\ny": "invalid \ny", "fmt?": "complete ", "panic": "unknown "} {
 		status, indent := r.IsComplete(ctx, code)
 		if got := status + " " + indent; got != want {
 			t.Errorf("%q: %q, want %q", code, got, want)

@@ -14,6 +14,7 @@ func symbols_memwall_gpu() Table {
 		"Buffer":            reflect.ValueOf((*memwall_gpu.Buffer)(nil)),
 		"Card":              reflect.ValueOf((*memwall_gpu.Card)(nil)),
 		"_Card":             reflect.ValueOf((*wrap_memwall_gpu_Card)(nil)),
+		"CellModule":        reflect.ValueOf(memwall_gpu.CellModule),
 		"CheckPTX":          reflect.ValueOf(memwall_gpu.CheckPTX),
 		"ChildMain":         reflect.ValueOf(memwall_gpu.ChildMain),
 		"CloseAll":          reflect.ValueOf(memwall_gpu.CloseAll),

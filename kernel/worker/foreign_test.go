@@ -1,0 +1,52 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+
+	"memwall/gpu"
+)
+
+const onePTX = "%%ptx\n.version 7.0\n.target sm_80\n.address_size 64\n.visible .entry one(.param .u64 p) {\n.reg .b64 %rd<2>;\n.reg .b32 %r<2>;\n" +
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, 1;\nst.global.u32 [%rd1], %r1;\nret;\n}"
+
+// A %%ptx cell gives a Go variable an entry, and its errors name the cell's own lines.
+func TestPTXCells(t *testing.T) {
+	r := newRig(t)
+	r.want(onePTX, "stdout: one: about 16 registers (16 to 16), no spills, 0 B shared (estimated by liveness); occupancy 100% at 256 threads a CTA, limited by warps (FORMULA)\n", "")
+	if got, err := r.run("z := dev.Zeros(gpu.I32, 2)\none.Launch(gpu.Threads(1, 1), z)\nz.Ints()"); err != nil || !strings.HasSuffix(got, "|value: [1 0]") || !strings.Contains(got, "cell 1: one<<<1,1>>>") {
+		t.Errorf("%q %+v", got, err)
+	}
+	r.want(strings.Replace(onePTX, "st.global.u32", "st.global.q32", 1), "", "gpu.Error: cell 3:10:1: st.global.q32: not supported by the virtual GPU\n    st.global.q32 [%rd1], %r1;\n    ^\nmodifier .q32 is unknown here")
+	r.want("one.Name()", "value: one", "")
+}
+
+// A %%cuda cell: entries, instances of templates, overloads and variables become Go variables; warnings and errors name
+// the cell's lines; a later launch that goes wrong does too.
+func TestCUDACells(t *testing.T) {
+	if err := gpu.CompilerAvailable(); err != nil {
+		t.Log("the CUDA C++ compiler is not installed: cells of CUDA are not tested")
+		return
+	}
+	r := newRig(t)
+	got, err := r.run("%device t4\n%%cuda\n__constant__ float coeff[3] = {1, 2, 3};\n__device__ int counter;\n" +
+		"extern \"C\" __global__ void scale(float *x, float a, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) x[i] = x[i] * a + coeff[i % 3];\n  atomicAdd(&counter, 1);\n}\n" +
+		"template <typename T, int N> __global__ void add(T *x) { x[threadIdx.x] += N; }\ntemplate __global__ void add<float, 4>(float *);\ntemplate __global__ void add<double, 2>(double *);\n" +
+		"__global__ void func(float *x) { int unused; x[threadIdx.x] *= 2; }\n")
+	if err != nil || !strings.HasPrefix(got, "stdout: dev is virtual:t4 (T4 16 GB)\n|stderr: cell 1:13:38: warning: variable \"unused\" was declared but never referenced") ||
+		strings.Count(got, " registers, no spills, 0 B shared (cubin sm_75, NVRTC 12.9.") != 4 || !strings.Contains(got, "; occupancy 100% at 256 threads a CTA, limited by warps (FORMULA)\n") {
+		t.Errorf("%s %+v", got, err)
+	}
+	r.want("scale.Name(), add_float_4.Name(), add_double_2.Name(), func_.Name()", "value: scale\n_Z3addIfLi4EEvPT_\n_Z3addIdLi2EEvPT_\n_Z4funcPf", "")
+	got, err = r.run("x := dev.Arange(gpu.F32, 100)\ncoeff.CopyFrom([]float32{10, 20, 30})\nscale.Launch(gpu.Threads(100, 64), x, 2, 100)\nadd_float_4.Launch(gpu.Threads(32, 32), x)\n" +
+		"func_.Launch(gpu.Threads(32, 32), x)\ncounter.Ints(), x.Float32s()[:3]")
+	if err != nil || !strings.HasSuffix(got, "|value: [128]\n[28 52 76]") || !strings.Contains(got, "cell 1: add<float, 4>") {
+		t.Errorf("%s %+v", got, err)
+	}
+	_, err = r.run("scale.Launch(gpu.Threads(1, 32), x, 2, 2000000)\nscale.Launch(gpu.Threads(200, 64), x, 2, 200)")
+	if err == nil || !strings.Contains(strings.Join(err.Traceback, "\n"), "from cell 1:7: if (i < n) x[i] = x[i] * a + coeff[i % 3];") {
+		t.Errorf("%+v", err)
+	}
+	r.want("%%cuda\n__global__ void bad(float *x) {\n  x[0] = y;\n}", "", "gpu.Error: cell 5:3:10: error: identifier \"y\" is undefined\n  x[0] = y;\n         ^")
+	r.want("%%cuda -o x.cubin\n__global__ void bad() {}", "", "gpu.Error: nvrtc: cell 6: option \"-o\" is refused: it is not one of those that memwall passes on (-D, -U, -I, -include, -std, -use_fast_math, -ftz, -prec-div, -prec-sqrt, -fmad, -maxrregcount, -G, -w, -diag-suppress …)")
+}
