@@ -52,7 +52,7 @@ func TestEntries(t *testing.T) {
 	for what, call := range map[string]func(){
 		"module ptx has no entry \"x\"\nit has _Z3oneIfEvPT_, _Z3twoIdEvPT_, _Z3twoIfEvPT_, _Z4overPd, _Z4overPf, plain": func() { m.Entry("x") },
 		"cell 77 made no module\nits number stands left of it, in brackets: run it again where the worker is a new one":  func() { CellModule(77) },
-		"module ptx has no variable \"x\" whose type and extents are known\nmod.Global(name) gives the bytes of any":       func() { m.Variable("x") },
+		"module ptx has no variable \"x\" whose type and extents are known\nmod.Global(name) gives the bytes of any":     func() { m.Variable("x") },
 	} {
 		func() {
 			defer func() {
