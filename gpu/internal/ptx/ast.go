@@ -86,6 +86,7 @@ type Instruction struct {
 	Source    Location
 	Guard     int32 // index of the predicate register, -1 where there is none
 	GuardNot  bool  // @!p
+	NoUnroll  bool  // .pragma "nounroll" stands before it: the loop that begins here is not unrolled
 	Opcode    string
 	Modifiers []string // without dots
 	Spelling  string   // "fma.rn.f32"

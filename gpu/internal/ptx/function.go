@@ -172,7 +172,9 @@ func (p *parser) directive(t token) {
 	case ".section":
 		p.section()
 	case ".pragma":
+		from := t.at
 		p.skipStatement(t)
+		p.noUnroll = p.noUnroll || strings.Contains(p.m.Text[from:p.last.at], `"nounroll"`)
 	default:
 		p.fail(t, "unknown directive %s", t.text)
 	}
@@ -213,7 +215,8 @@ func (p *parser) registers() {
 
 // instruction reads one instruction; t is its first token, @ or the opcode.
 func (p *parser) instruction(t token) {
-	in := Instruction{Line: t.line, Col: t.col, Source: p.location, Guard: -1}
+	in := Instruction{Line: t.line, Col: t.col, Source: p.location, Guard: -1, NoUnroll: p.noUnroll}
+	p.noUnroll = false
 	start := t.at
 	if t.text == "@" {
 		in.GuardNot = p.accept("!")

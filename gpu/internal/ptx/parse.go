@@ -54,6 +54,7 @@ type parser struct {
 	location Location
 	pending  []pendingName
 	module0  *scope // module-level variables
+	noUnroll bool   // a .pragma "nounroll" awaits its instruction
 }
 
 func (p *parser) fail(t token, format string, args ...any) {

@@ -1,0 +1,168 @@
+package simulate
+
+import (
+	"math"
+
+	"memwall/gpu/perf"
+)
+
+// Input is one launch.
+type Input struct {
+	Profile  *perf.Profile
+	Program  *Program
+	CTAs     []CTA // that one SM runs, in order: 3·Resident + 1 where there are as many
+	Resident int   // CTAs of an SM at once
+	Grid     float64
+	L1Bytes  int
+	// DRAM is, for each PTX instruction, sectors read from DRAM per sector requested, by the replay of the caches; negative
+	// where it saw none. Mean is that over all instructions, WriteBack sectors written to DRAM per sector stored.
+	DRAM            []float64
+	Mean, WriteBack float64
+	Stop            func() bool // nil: never
+}
+
+// active is how many SMs have work.
+func (in *Input) active() float64 { return max(min(in.Grid, float64(in.Profile.SMs)), 1) }
+
+func (in *Input) dram(site int) float64 {
+	if site < len(in.DRAM) && in.DRAM[site] >= 0 {
+		return in.DRAM[site]
+	}
+	return in.Mean
+}
+
+// cutShare is the part of a CTA that its trace holds.
+func (in *Input) cutShare(cta int) float64 {
+	if c := &in.CTAs[cta]; c.Executed > 0 {
+		return min(c.Recorded/c.Executed, 1)
+	}
+	return 1
+}
+
+// Breakdown is what the simulated CTAs did.
+type Breakdown struct {
+	Issued                                            float64 // machine instructions of warps
+	ByClass                                           [numClasses]float64
+	LSU, Wavefronts, Tensor                           float64 // cycles of the load/store unit; wavefronts; cycles of tensor cores, all quarters
+	L1Sectors, L2Sectors, DRAMSectors, PartialSectors float64
+}
+
+// Result is the prediction for the whole launch, without the launch itself.
+type Result struct {
+	Cycles    float64 // of the busiest SM
+	Seconds   float64
+	Alone     float64 // cycles of one CTA that has an SM to itself
+	Tail      float64 // of Cycles: what the partial last wave costs
+	Traced    int     // CTAs
+	Cut       bool    // the traces were cut and extended at the steady rate
+	Breakdown         // of the busiest SM, extended like Cycles
+	Machine   perf.MachineCycles
+}
+
+// Run simulates; ok is false when Stop ended it.
+func Run(in *Input) (r Result, ok bool) {
+	cycles, s, ok := simulateSM(in, in.CTAs, in.Resident)
+	if !ok {
+		return r, false
+	}
+	alone, _, ok := simulateSM(in, in.CTAs[:1], 1)
+	if !ok {
+		return r, false
+	}
+	recorded, executed := 0.0, 0.0
+	for i := range in.CTAs {
+		recorded += in.CTAs[i].Recorded
+		executed += max(in.CTAs[i].Executed, in.CTAs[i].Recorded)
+	}
+	n := float64(len(in.CTAs))
+	perCTA := executed / n
+	mean := in.Grid / float64(in.Profile.SMs)
+	whole := math.Ceil(mean)
+	due := whole
+	if whole > n { // the last wave: between smooth and whole by how far apart CTAs end
+		due = mean + (whole-mean)*(1-s.spread())
+	}
+	due = max(due, 1)
+	rate := s.rate(cycles)
+	r.Cycles = cycles
+	scale := 1.0
+	if more := due*perCTA - recorded; more > 0 {
+		r.Cycles += more * rate
+		scale = due * perCTA / recorded
+	}
+	r.Tail = max(0, r.Cycles*(1-mean/due))
+	if mean < 1 {
+		r.Tail = 0
+	}
+	r.Alone = alone * max(in.CTAs[0].Executed, in.CTAs[0].Recorded) / in.CTAs[0].Recorded
+	r.Traced, r.Cut = len(in.CTAs), recorded < 0.999*executed
+	r.Seconds = r.Cycles / in.Profile.ModelHz
+	r.Breakdown = s.stats.scaled(scale)
+	r.Machine = r.Breakdown.cycles(s.m)
+	return r, true
+}
+
+func simulateSM(in *Input, ctas []CTA, resident int) (float64, *sm, bool) {
+	own := *in
+	own.CTAs, own.Resident = ctas, resident
+	s := newSM(&own)
+	cycles, ok := s.run()
+	return cycles, s, ok
+}
+
+func newSM(in *Input) *sm {
+	s := &sm{p: in.Program, m: machineOf(in.Profile, in.active()), in: in, ctas: make([]resident, len(in.CTAs)), regions: map[uint64]*region{}}
+	s.l1.make(in.L1Bytes)
+	s.share.owed = make([]float64, len(in.Program.code))
+	for i := range in.CTAs {
+		s.total += in.CTAs[i].Recorded
+		s.ctas[i].objects = in.Program.findObjects(&in.CTAs[i])
+	}
+	s.marks[0].at, s.marks[1].at = -1, -1
+	return s
+}
+
+// rate is the cycles that a PTX instruction takes while the SM is full.
+func (s *sm) rate(cycles float64) float64 {
+	if s.marks[1].used > s.marks[0].used && s.marks[0].at >= 0 && s.marks[1].at > s.marks[0].at {
+		return (s.marks[1].at - s.marks[0].at) / (s.marks[1].used - s.marks[0].used)
+	}
+	return cycles / max(s.total, 1)
+}
+
+// spread is how far apart the ends of CTAs lie that are resident together, 0 (at once) to 1 (evenly over a CTA's time).
+func (s *sm) spread() float64 {
+	r := max(s.in.Resident, 1)
+	if len(s.ctas) < 2*r || r < 2 {
+		return 0
+	}
+	group := s.ctas[len(s.ctas)-r:]
+	first, last, long := never, 0.0, 0.0
+	for i := range group {
+		first, last = min(first, group[i].ended), max(last, group[i].ended)
+		long += (group[i].ended - group[i].began) / float64(r)
+	}
+	if !(long > 0) {
+		return 0
+	}
+	return min(max((last-first)/long, 0), 1)
+}
+
+func (b Breakdown) scaled(f float64) Breakdown {
+	for i := range b.ByClass {
+		b.ByClass[i] *= f
+	}
+	for _, x := range []*float64{&b.Issued, &b.LSU, &b.Wavefronts, &b.Tensor, &b.L1Sectors, &b.L2Sectors, &b.DRAMSectors, &b.PartialSectors} {
+		*x *= f
+	}
+	return b
+}
+
+// cycles are how long each pipe of the SM has work, as perf shows them.
+func (b *Breakdown) cycles(m *machine) perf.MachineCycles {
+	return perf.MachineCycles{
+		Issue: b.Issued / 4, FP32: (b.ByClass[fp32] + b.ByClass[imad]) * m.fp32 / 4,
+		Integer: max(b.ByClass[alu]*m.alu, b.ByClass[imad]*m.imad) / 4, SFU: b.ByClass[mufu] * m.mufu / 4, FP64: b.ByClass[fp64] * m.fp64 / 4,
+		FP16: b.ByClass[half] * m.half / 4, Tensor: b.Tensor / 4, LSU: b.LSU,
+	}
+}
