@@ -2,13 +2,26 @@ package vgpu
 
 import "memwall/gpu/internal/driver"
 
-// Entries of a worker's trace: one line of 128 bytes a word.
+// Entries of a worker's trace: one line of 128 bytes a word. From bit 0: its sectors, flags, the line, the site, and how much
+// of its sectors the access fills.
 const (
-	entryWrite  = 1 << 7
-	entryBypass = 1 << 6 // does not look at L1
 	entryAtomic = 1 << 5
+	entryBypass = 1 << 6 // does not look at L1
+	entryWrite  = 1 << 7
 	entryShift  = 8
+	entryLines  = 1<<32 - 1 // of the line, shifted down
+	entrySite   = 40        // pattern+1 of the instruction; 0: unknown
+	entrySites  = 1<<20 - 1
+	entryFill   = 60 // words of each sector that the access covers, 1 to 7; 0: all of it
 )
+
+// fillOf is the fill of an access that covers so many bytes of a sector.
+func fillOf(bytes uint64) uint64 {
+	if bytes >= 32 {
+		return 0
+	}
+	return max(bytes/4, 1) << entryFill
+}
 
 // addresses gives each lane's address; those of inactive lanes mean nothing.
 func (w *warp) addresses(in *inst) *[32]uint64 {
@@ -38,16 +51,18 @@ func (w *warp) addresses(in *inst) *[32]uint64 {
 	return a
 }
 
+// entryFlags are the bits of an instruction's entries beside line and sectors.
 func entryFlags(in *inst) uint64 {
+	site := uint64(uint32(in.pattern+1)) & entrySites << entrySite
 	switch {
 	case in.flags&flagAtomic != 0:
-		return entryWrite | entryBypass | entryAtomic
+		return site | entryWrite | entryBypass | entryAtomic
 	case in.flags&flagStore != 0:
-		return entryWrite | entryBypass
+		return site | entryWrite | entryBypass
 	case in.flags&flagBypass != 0:
-		return entryBypass
+		return site | entryBypass
 	}
-	return 0
+	return site
 }
 
 // touchRow checks and counts an access of all lanes to 32·size bytes in a row at address.
@@ -76,13 +91,17 @@ func (w *warp) touchRow(in *inst, s *site, address, size uint64) {
 	flags := entryFlags(in)
 	base := first - deviceBase>>7
 	mask := uint64(15) << (address >> 5 & 3) & 15
+	mask |= fillOf(min(32-address&31, 32*size))
 	t := w.w.trace
 	for line := first; line < last; line++ {
 		t = append(t, base<<entryShift|flags|mask)
 		base++
 		mask = 15
 	}
-	w.w.trace = append(t, base<<entryShift|flags|mask&(15>>(3-(end-1)>>5&3)))
+	if end&31 != 0 && first < last {
+		mask = 15 | fillOf(end&31)
+	}
+	w.w.trace = append(t, base<<entryShift|flags|mask&^(15&^(15>>(3-(end-1)>>5&3))))
 }
 
 // touch checks and counts an access of the active lanes at any addresses.
@@ -120,7 +139,7 @@ func (w *warp) touch(in *inst, s *site, a *[32]uint64, size uint64) {
 	t := w.w.trace
 	for k := range p.entries {
 		e := &p.entries[k]
-		t = append(t, (base+e.line)<<entryShift|flags|uint64(e.sectors))
+		t = append(t, (base+e.line)<<entryShift|flags|uint64(e.sectors)|e.fill)
 	}
 	w.w.trace = t
 }

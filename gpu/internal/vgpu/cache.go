@@ -12,7 +12,9 @@ import (
 // Caches. Each CTA leaves a trace of the lines it touched. Traces are replayed in the grid's order: CTA i runs on SM
 // i mod SMs; the CTAs that are resident together (a wave, as many as SMs, shared memory, registers and threads allow)
 // take turns of a few lines. Loads look at the L1 of their SM first; what misses there, stores and atomics go to one
-// L2, which writes back. Lines have 128 bytes in sectors of 32, and only sectors that are asked for are fetched.
+// L2, which writes back. Lines have 128 bytes in sectors of 32; L1 fetches the sectors that are asked for, L2 fetches from
+// DRAM in pairs of 64 bytes. A sector that stores have filled only in part is completed from DRAM before it is written
+// back. Eviction hints of PTX choose who leaves a set first.
 const (
 	turn        = 32      // lines of a CTA's trace before the next CTA's turn
 	maxTrace    = 2 << 20 // entries of one CTA; a longer trace is replayed in parts
@@ -37,6 +39,7 @@ type l2Set struct {
 	age    [l2Ways]uint32
 	valid  [l2Ways]uint8
 	dirty  [l2Ways]uint8
+	filled [l2Ways][4]uint8 // of a sector without its old contents: words that partial stores have brought; 0: all
 	recent uint8
 	_      [31]uint8
 }
@@ -66,17 +69,18 @@ func (s *l1Set) find(tag uint64, clock uint32) uint8 {
 	return way
 }
 
-// find gives the way of a line, and the dirty sectors of the one that had to leave for it.
-func (s *l2Set) find(tag uint64, clock uint32) (way, evicted uint8) {
+// find gives the way of a line, and the dirty sectors of the one that had to leave for it, of which some were filled in
+// part.
+func (s *l2Set) find(tag uint64, clock uint32) (way, evicted, holes uint8) {
 	if k := s.recent & (l2Ways - 1); s.tags[k] == tag {
 		s.age[k] = clock
-		return k, 0
+		return k, 0, 0
 	}
 	least := ^uint32(0)
 	for k, t := range &s.tags {
 		if t == tag {
 			s.recent, s.age[k] = uint8(k), clock
-			return uint8(k), 0
+			return uint8(k), 0, 0
 		}
 		age := s.age[k]
 		if t>>40 != tag>>40 {
@@ -89,10 +93,27 @@ func (s *l2Set) find(tag uint64, clock uint32) (way, evicted uint8) {
 	way &= l2Ways - 1
 	if s.tags[way]>>40 == tag>>40 {
 		evicted = s.dirty[way]
+		holes = s.holes(way)
 	}
-	s.tags[way], s.age[way], s.valid[way], s.dirty[way], s.recent = tag, clock, 0, 0, way
-	return way, evicted
+	s.tags[way], s.age[way], s.valid[way], s.dirty[way], s.filled[way], s.recent = tag, clock, 0, 0, [4]uint8{}, way
+	return way, evicted, holes
 }
+
+// sectorWords is how many words fill a sector.
+const sectorWords = 8
+
+// holes are the dirty sectors of a way that lack a part.
+func (s *l2Set) holes(way uint8) (sectors uint8) {
+	for i, n := range s.filled[way&(l2Ways-1)] {
+		if n > 0 && n < sectorWords {
+			sectors |= 1 << i
+		}
+	}
+	return sectors & s.dirty[way&(l2Ways-1)]
+}
+
+// dramPairs widens sectors to what DRAM moves: two neighbours of 64 bytes.
+func dramPairs(sectors uint8) uint8 { return sectors | sectors>>1&5 | sectors<<1&10 }
 
 // ctaTrace is what one CTA, or a part of it, touched.
 type ctaTrace struct {
@@ -114,6 +135,7 @@ type replay struct {
 	l2Epoch  uint64
 	counts   perf.CacheCounts
 	dirtyNow uint64
+	sites    []siteTraffic
 	touched  distinct
 	resident int
 	wave     []ctaTrace
@@ -152,6 +174,7 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	}
 	r.counts, r.dirtyNow, r.next, r.waveSize, r.executed = perf.CacheCounts{}, 0, 0, 0, executed
 	r.wave = r.wave[:0]
+	r.sites = f.program.traffic(r.sites)
 	if r.clock > 1<<31 { // ages are compared within a launch: begin anew, cold
 		r.clock, r.l1 = 0, make([][]l1Set, r.sms)
 		clear(r.l2)
@@ -320,10 +343,15 @@ func (d divisor) of(x uint64) uint64 {
 
 // access takes one line of a trace through L1 and L2.
 func (r *replay) access(sm int, entry uint64) {
-	line, sectors := entry>>entryShift, uint8(entry&15)
+	line, sectors := entry>>entryShift&entryLines, uint8(entry&15)
 	write := entry&entryWrite != 0
 	r.touched.mark(line, sectors, write, entry&entryAtomic != 0)
 	r.clock++
+	site := &r.sites[0]
+	if at := entry >> entrySite & entrySites; at < uint64(len(r.sites)) {
+		site = &r.sites[at]
+	}
+	site.requested += uint64(bits.OnesCount8(sectors))
 	if entry&entryBypass == 0 {
 		c := r.l1[sm]
 		if c == nil {
@@ -332,6 +360,9 @@ func (r *replay) access(sm int, entry uint64) {
 		}
 		set := &c[r.l1Sets.of(line^line>>7)]
 		way := set.find(r.epoch<<40|(line+1), r.clock)
+		if site.hint != 0 {
+			set.age[way&(l1Ways-1)] = site.hint.age(r.clock, hintFirstL1, hintLastL1)
+		}
 		r.counts.L1Lookups += uint64(bits.OnesCount8(sectors))
 		hit := sectors & set.valid[way]
 		set.valid[way] |= sectors
@@ -341,27 +372,65 @@ func (r *replay) access(sm int, entry uint64) {
 		}
 	}
 	set := &r.l2[r.l2Sets.of(line^line>>13^line>>23)]
-	way, evicted := set.find(r.l2Epoch<<40|(line+1), r.clock)
-	n := uint64(bits.OnesCount8(evicted))
-	r.counts.DRAMWriteSectors += n
-	r.dirtyNow -= n
+	way, evicted, holes := set.find(r.l2Epoch<<40|(line+1), r.clock)
+	if site.hint != 0 {
+		set.age[way&(l2Ways-1)] = site.hint.age(r.clock, hintFirstL2, hintLastL2)
+	}
+	if evicted != 0 {
+		n := uint64(bits.OnesCount8(evicted))
+		r.counts.DRAMWriteSectors += n
+		r.dirtyNow -= n
+		r.counts.DRAMReadSectors += uint64(bits.OnesCount8(holes))
+	}
 	r.counts.L2Lookups += uint64(bits.OnesCount8(sectors))
 	miss := sectors &^ set.valid[way]
-	set.valid[way] |= sectors
 	if write {
-		// A write hits by allocating (hardware.md: vector add reads 33 %); an atomic needs the old value.
-		if entry&entryAtomic != 0 {
-			r.counts.DRAMReadSectors += uint64(bits.OnesCount8(miss))
-			r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
-		} else {
-			r.counts.L2Hits += uint64(bits.OnesCount8(sectors))
-		}
-		r.dirtyNow += uint64(bits.OnesCount8(sectors &^ set.dirty[way]))
-		set.dirty[way] |= sectors
+		r.write(set, way, site, entry, sectors, miss)
 		return
 	}
 	r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
-	r.counts.DRAMReadSectors += uint64(bits.OnesCount8(miss))
+	if miss != 0 {
+		miss = dramPairs(miss) &^ set.valid[way]
+		r.fetched(site, miss)
+	}
+	set.valid[way] |= sectors | miss
+}
+
+// fetched counts sectors that come from DRAM for a site.
+func (r *replay) fetched(site *siteTraffic, sectors uint8) {
+	n := uint64(bits.OnesCount8(sectors))
+	r.counts.DRAMReadSectors += n
+	site.fetched += n
+}
+
+// write puts sectors into a line of L2. A write hits by allocating (hardware.md: vector add reads 33 %); an atomic needs the
+// old value.
+func (r *replay) write(set *l2Set, way uint8, site *siteTraffic, entry uint64, sectors, miss uint8) {
+	way &= l2Ways - 1
+	switch {
+	case entry&entryAtomic != 0:
+		r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
+		if miss != 0 {
+			miss = dramPairs(miss) &^ set.valid[way]
+			r.fetched(site, miss)
+			set.valid[way] |= miss
+		}
+	default:
+		r.counts.L2Hits += uint64(bits.OnesCount8(sectors))
+		if fill := uint8(entry >> entryFill); fill != 0 {
+			for m := sectors &^ (set.valid[way] &^ set.holes(way)); m != 0; m &= m - 1 {
+				words := &set.filled[way][bits.TrailingZeros8(m)&3]
+				*words = min(*words+fill, sectorWords)
+			}
+		} else {
+			for m := sectors; m != 0; m &= m - 1 {
+				set.filled[way][bits.TrailingZeros8(m)&3] = 0
+			}
+		}
+	}
+	set.valid[way] |= sectors
+	r.dirtyNow += uint64(bits.OnesCount8(sectors &^ set.dirty[way]))
+	set.dirty[way] |= sectors
 }
 
 // finish replays what is left and gives the counts. What is dirty at the end is written back and counted.
@@ -378,7 +447,13 @@ func (r *replay) finish(complete bool) perf.CacheCounts {
 		r.counts.DRAMWriteSectors += r.dirtyNow
 		r.dirtyNow = 0
 		for i := range r.l2 {
-			r.l2[i].dirty = [l2Ways]uint8{}
+			set := &r.l2[i]
+			for way, dirty := range set.dirty {
+				if dirty != 0 {
+					r.counts.DRAMReadSectors += uint64(bits.OnesCount8(set.holes(uint8(way))))
+				}
+			}
+			set.dirty, set.filled = [l2Ways]uint8{}, [l2Ways][4]uint8{}
 		}
 	}
 	r.counts.DistinctRead, r.counts.DistinctWritten = r.touched.read, r.touched.written

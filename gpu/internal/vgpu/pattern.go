@@ -39,7 +39,9 @@ type pattern struct {
 // lineEntry is one 128-byte line that a pattern touches.
 type lineEntry struct {
 	line    uint64 // from the first active lane's line
+	fill    uint64 // as in a trace's entry: how much of its sectors the lanes cover
 	sectors uint8
+	bytes   [4]uint16
 }
 
 func lowest(m uint32) uint { return uint(bits.TrailingZeros32(m)) & 31 }
@@ -86,25 +88,39 @@ func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64) {
 		steps |= p.delta[i]
 		low, high = min(low, a[i]), max(high, a[i]+size)
 		for s := a[i] >> 5; s <= (a[i]+size-1)>>5; s++ {
-			p.add(s>>2-firstLine, 1<<(s&3))
+			p.add(s>>2-firstLine, uint(s&3), min(a[i]+size, s<<5+32)-max(a[i], s<<5))
 		}
 	}
 	p.low, p.high = low-first, high-first
 	p.anyPhase = steps&31 == 0
 	p.lines = uint64(len(p.entries))
-	for _, e := range p.entries {
+	for k := range p.entries {
+		e := &p.entries[k]
 		p.sectors += uint64(bits.OnesCount8(e.sectors))
+		least := uint16(32)
+		for s, n := range e.bytes {
+			if e.sectors>>s&1 != 0 {
+				least = min(least, n)
+			}
+		}
+		e.fill = fillOf(uint64(least))
 	}
 }
 
-func (p *pattern) add(line uint64, sector uint8) {
-	for k := len(p.entries) - 1; k >= 0; k-- {
-		if p.entries[k].line == line {
-			p.entries[k].sectors |= sector
-			return
-		}
+// add notes that bytes of a sector of a line are accessed. Lanes on the same bytes count twice: that may take a sector for
+// full that is not.
+func (p *pattern) add(line uint64, sector uint, bytes uint64) {
+	k := len(p.entries) - 1
+	for k >= 0 && p.entries[k].line != line {
+		k--
 	}
-	p.entries = append(p.entries, lineEntry{line, sector})
+	if k < 0 {
+		k = len(p.entries)
+		p.entries = append(p.entries, lineEntry{line: line})
+	}
+	e := &p.entries[k]
+	e.sectors |= 1 << sector
+	e.bytes[sector&3] += uint16(bytes)
 }
 
 // bankPattern is a pattern of shared-memory addresses. Bank conflicts depend only on the distances of the lanes, and

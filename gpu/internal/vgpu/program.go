@@ -31,6 +31,8 @@ type program struct {
 	chain      uint64          // longest chain of loads whose addresses depend on each other, each taken once
 	pointers   []bool          // parameters that are used as addresses
 	text       func() []string // the instructions, one line each
+	hintsOnce  sync.Once
+	evictions  []evictionHint // by pattern
 }
 
 // info is what is known of one PTX instruction without running it.
