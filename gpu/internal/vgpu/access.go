@@ -90,18 +90,31 @@ func (w *warp) touchRow(in *inst, s *site, address, size uint64) {
 	g.lines += last - first + 1
 	flags := entryFlags(in)
 	base := first - deviceBase>>7
-	mask := uint64(15) << (address >> 5 & 3) & 15
-	mask |= fillOf(min(32-address&31, 32*size))
 	t := w.w.trace
+	if in.flags&flagStore != 0 && (address|end)&31 != 0 {
+		w.w.trace = storeEdges(t, flags, address-deviceBase, end-deviceBase)
+		return
+	}
+	mask := uint64(15) << (address >> 5 & 3) & 15
 	for line := first; line < last; line++ {
 		t = append(t, base<<entryShift|flags|mask)
 		base++
 		mask = 15
 	}
-	if end&31 != 0 && first < last {
-		mask = 15 | fillOf(end&31)
+	w.w.trace = append(t, base<<entryShift|flags|mask&(15>>(3-(end-1)>>5&3)))
+}
+
+// storeEdges appends the entries of a store to [low, high) whose first or last sector it covers in part: those stand apart.
+func storeEdges(t []uint64, flags, low, high uint64) []uint64 {
+	for sector := low >> 5; sector <= (high-1)>>5; sector++ {
+		entry := sector>>2<<entryShift | flags | 1<<(sector&3) | fillOf(min(sector<<5+32, high)-max(sector<<5, low))
+		if n := len(t) - 1; n >= 0 && t[n]&^15 == entry&^15 && sector&3 != 0 && sector > low>>5 {
+			t[n] |= 1 << (sector & 3)
+		} else {
+			t = append(t, entry)
+		}
 	}
-	w.w.trace = append(t, base<<entryShift|flags|mask&^(15&^(15>>(3-(end-1)>>5&3))))
+	return t
 }
 
 // touch checks and counts an access of the active lanes at any addresses.

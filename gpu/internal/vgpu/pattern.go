@@ -36,7 +36,7 @@ type pattern struct {
 	entries  []lineEntry
 }
 
-// lineEntry is one 128-byte line that a pattern touches.
+// lineEntry is one 128-byte line that a pattern touches, or a part of one: sectors that it covers only in part stand apart.
 type lineEntry struct {
 	line    uint64 // from the first active lane's line
 	fill    uint64 // as in a trace's entry: how much of its sectors the lanes cover
@@ -80,7 +80,7 @@ func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64) {
 	*p = pattern{valid: true, phase: uint8(first & 31), mask: mask, size: size, entries: p.entries[:0]}
 	var steps uint64
 	firstLine := first >> 7
-	low, high := first, first+size
+	low, high, before := first, first+size, ^uint64(0)
 	for m := mask; m != 0; m &= m - 1 {
 		i := lowest(m)
 		p.keep[i] = ^uint64(0)
@@ -88,27 +88,40 @@ func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64) {
 		steps |= p.delta[i]
 		low, high = min(low, a[i]), max(high, a[i]+size)
 		for s := a[i] >> 5; s <= (a[i]+size-1)>>5; s++ {
-			p.add(s>>2-firstLine, uint(s&3), min(a[i]+size, s<<5+32)-max(a[i], s<<5))
+			covered := min(a[i]+size, s<<5+32) - max(a[i], s<<5)
+			if a[i] == before {
+				covered = 0 // the bytes of the lane before
+			}
+			p.add(s>>2-firstLine, uint(s&3), covered)
 		}
+		before = a[i]
 	}
 	p.low, p.high = low-first, high-first
 	p.anyPhase = steps&31 == 0
 	p.lines = uint64(len(p.entries))
-	for k := range p.entries {
+	for k := range int(p.lines) {
 		e := &p.entries[k]
 		p.sectors += uint64(bits.OnesCount8(e.sectors))
+		part := lineEntry{line: e.line}
 		least := uint16(32)
 		for s, n := range e.bytes {
-			if e.sectors>>s&1 != 0 {
+			if e.sectors>>s&1 != 0 && n < 32 {
+				part.sectors |= 1 << s
 				least = min(least, n)
 			}
 		}
-		e.fill = fillOf(uint64(least))
+		part.fill = fillOf(uint64(least))
+		switch {
+		case part.sectors == e.sectors:
+			e.fill = part.fill
+		case part.sectors != 0:
+			e.sectors &^= part.sectors
+			p.entries = append(p.entries, part)
+		}
 	}
 }
 
-// add notes that bytes of a sector of a line are accessed. Lanes on the same bytes count twice: that may take a sector for
-// full that is not.
+// add notes that bytes of a sector of a line are accessed.
 func (p *pattern) add(line uint64, sector uint, bytes uint64) {
 	k := len(p.entries) - 1
 	for k >= 0 && p.entries[k].line != line {
