@@ -13,11 +13,12 @@ import (
 
 // packer lays a launch's arguments out as the entry's parameters lie, and checks each against its PTX type.
 type packer struct {
-	launch string // "launch gemv/1_naive"
-	dev    *Device
-	params []driver.Param
-	buffer []byte
-	memory []*memory // of the tensors and buffers among the arguments
+	launch  string // "launch gemv/1_naive"
+	dev     *Device
+	params  []driver.Param
+	buffer  []byte
+	memory  []*memory       // of the tensors and buffers among the arguments
+	extents []driver.Extent // of them
 }
 
 // pack checks count, size, kind, device and life of the arguments.
@@ -73,12 +74,12 @@ func (p *packer) put(i int, a any) error {
 		if v == nil {
 			return p.fail(i, "make the tensor first, or give nil for a null pointer", "the tensor is nil")
 		}
-		return p.putMemory(i, v.mem, v.offset, "tensor "+v.describe())
+		return p.putMemory(i, v.mem, v.offset, v.Bytes(), "tensor "+v.describe())
 	case *Buffer:
 		if v == nil {
 			return p.fail(i, "make the buffer first, or give nil for a null pointer", "the buffer is nil")
 		}
-		return p.putMemory(i, v.mem, v.offset, "buffer of "+countBytes(v.bytes))
+		return p.putMemory(i, v.mem, v.offset, v.bytes, "buffer of "+countBytes(v.bytes))
 	case nil:
 		if p.params[i].Size != 8 {
 			return p.fail(i, "give a number", "nil is a pointer, the parameter has %d B", p.params[i].Size)
@@ -99,7 +100,7 @@ func (p *packer) at(i int) []byte {
 	return p.buffer[q.Offset : q.Offset+q.Size]
 }
 
-func (p *packer) putMemory(i int, m *memory, offset int64, what string) error {
+func (p *packer) putMemory(i int, m *memory, offset, bytes int64, what string) error {
 	q := p.params[i]
 	if q.Size != 8 || kindOf(q.Type) == 'f' {
 		return p.fail(i, "give a number, or change the parameter to a pointer", "a %s is an address of 8 B, the parameter is a number of %d B", what, q.Size)
@@ -112,6 +113,7 @@ func (p *packer) putMemory(i int, m *memory, offset int64, what string) error {
 	}
 	putInteger(p.at(i), 8, uint64(m.base)+uint64(offset))
 	p.memory = append(p.memory, m)
+	p.extents = append(p.extents, driver.Extent{Param: i, Base: m.base + driver.Address(offset), Bytes: bytes, Name: what})
 	return nil
 }
 

@@ -85,8 +85,19 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 			return Failed(fail("run it without gpu.Sample", "launch %s: %s cannot sample: %s", spec.Name, f.module.dev.name, why))
 		}
 	}
+	if len(scope.findings) > 0 {
+		if why := f.module.dev.Supports(string(driver.Sanitizer)); why != "" {
+			return Failed(fail("open a virtual device: gpu.Open(\"virtual\")", "launch %s: %s cannot sanitize: %s", spec.Name, f.module.dev.name, why))
+		}
+		launch.Sanitize, launch.Tensors = true, p.extents
+	}
 	checked := time.Now()
 	result, err := f.module.dev.d.Launch(scope.ctx, launch)
+	for _, found := range scope.findings {
+		if result != nil {
+			found.add(spec.Name, launch.Grid.Count(), result)
+		}
+	}
 	if err != nil {
 		return Failed(f.stopped(spec, launch, err))
 	}

@@ -61,6 +61,7 @@ func (d *Device) allocateWith(bytes int64, alloc func() (driver.Address, error))
 	d.live[base] = m.state
 	d.mu.Unlock()
 	// The cleanup must not hold m: it gets what is needed to give the memory back.
+	records.allocated(m)
 	runtime.AddCleanup(m, func(base driver.Address) { d.giveBack(base) }, base)
 	return m, nil
 }
@@ -83,9 +84,11 @@ func (m *memory) free(what string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.freed {
+		records.badFree(what, "it was freed before")
 		return fail("call Free once", "free %s: it was freed before", what)
 	}
 	if m.borrowed {
+		records.badFree(what, "it belongs to a module")
 		return fail("it goes with its module", "free %s: it belongs to a module", what)
 	}
 	m.freed = true

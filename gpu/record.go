@@ -21,10 +21,12 @@ type layers struct{ check, device, evaluate time.Duration }
 
 // frame is a running Measure, Sweep, Sample, Warm or Path: what is launched inside belongs to it.
 type frame struct {
-	records []*record
-	failure error // the first launch that failed
-	sample  int   // every k-th CTA; 0: as outside
-	warm    bool
+	records  []*record
+	failure  error // the first launch that failed
+	sample   int   // every k-th CTA; 0: as outside
+	warm     bool
+	findings *Findings // nil: not sanitized
+	whole    bool      // findings are a whole cell's: what it allocates belongs to the notebook
 }
 
 // recorder collects the launches of the running cell and of the frames inside it.
@@ -35,6 +37,7 @@ type recorder struct {
 	records  []*record
 	failures []error
 	frames   []*frame
+	cell     *Findings // of a sanitized cell
 	last     *Report
 }
 
@@ -55,9 +58,10 @@ func (r *recorder) context() context.Context {
 
 // scope is what holds for a launch that begins now.
 func (r *recorder) scope() (s struct {
-	ctx    context.Context
-	sample int
-	warm   bool
+	ctx      context.Context
+	sample   int
+	warm     bool
+	findings []*Findings
 }) {
 	s.ctx = r.context()
 	r.mu.Lock()
@@ -67,6 +71,9 @@ func (r *recorder) scope() (s struct {
 			s.sample = f.sample
 		}
 		s.warm = s.warm || f.warm
+		if f.findings != nil {
+			s.findings = append(s.findings, f.findings)
+		}
 	}
 	return s
 }
@@ -96,7 +103,7 @@ func Failed(err error) error {
 	r := records
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.frames); n > 0 {
+	if n := len(r.frames); n > 0 && !r.frames[n-1].whole {
 		if f := r.frames[n-1]; f.failure == nil {
 			f.failure = err
 		}
@@ -146,7 +153,7 @@ func BeginCell(ctx context.Context, cell int) {
 	r := records
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ctx, r.inCell, r.records, r.failures, r.frames = ctx, true, nil, nil, nil
+	r.ctx, r.inCell, r.records, r.failures, r.frames, r.cell = ctx, true, nil, nil, nil, nil
 }
 
 // mostFailureCards is how many different failures a cell shows.
@@ -157,8 +164,8 @@ const mostFailureCards = 8
 func EndCell(shown ...error) []Card {
 	r := records
 	r.mu.Lock()
-	all, failures := r.records, r.failures
-	r.ctx, r.inCell, r.records, r.failures, r.frames = nil, false, nil, nil, nil
+	all, failures, found := r.records, r.failures, r.cell
+	r.ctx, r.inCell, r.records, r.failures, r.frames, r.cell = nil, false, nil, nil, nil, nil
 	if len(all) > 0 {
 		r.last = newReport(all)
 	}
@@ -172,6 +179,9 @@ func EndCell(shown ...error) []Card {
 	var cards []Card
 	if c := cellCard(unseen); c != nil {
 		cards = append(cards, c)
+	}
+	if found != nil {
+		cards = append([]Card{found}, cards...)
 	}
 	times := map[string]int{}
 	for _, err := range failures {

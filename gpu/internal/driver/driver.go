@@ -47,7 +47,8 @@ type Device interface {
 	LoadPTX(text string, o LoadOptions) (Module, error)
 
 	// Launch runs a function. With l.Wait it returns when the launch is over, with its result; otherwise the launch is
-	// queued on l.Stream and the result is nil. Cancelling ctx stops a running launch within a second.
+	// queued on l.Stream and the result is nil. Cancelling ctx stops a running launch within a second. A sanitized launch
+	// that is stopped gives its findings beside the error.
 	Launch(ctx context.Context, l *Launch) (*Result, error)
 	// LaunchGraph runs an instantiated graph on a stream.
 	LaunchGraph(ctx context.Context, g Graph, s Stream) error
@@ -178,22 +179,26 @@ type Launch struct {
 	Stream      Stream // nil: the default stream
 	Args        []byte
 	Wait        bool
-	Count       bool // keep counters, caches and lines (virtual)
-	Warm        bool // keep the L2 of the launch before
-	Sample      int  // execute CTAs 0, k, 2k …; 0 and 1 mean all
-	Repeat      int  // timed samples on a real GPU; 0 means 1
+	Count       bool     // keep counters, caches and lines (virtual)
+	Warm        bool     // keep the L2 of the launch before
+	Sample      int      // execute CTAs 0, k, 2k …; 0 and 1 mean all
+	Repeat      int      // timed samples on a real GPU; 0 means 1
+	Sanitize    bool     // look for races, accesses out of bounds and the like; go on where that is safe (virtual)
+	Tensors     []Extent // tensors and buffers among the arguments, for Sanitize
 }
 
 // Result of a launch that was waited for.
 type Result struct {
-	Counts   perf.Counts       // of the CTAs that were executed; not scaled
-	Lines    []perf.LineCounts // by PTX line
-	Executed uint64            // CTAs executed
-	Sampled  int               // 1, or every k-th CTA
-	Touched  []Touched         // allocations that the launch accessed, sorted by Base; nil where the device cannot tell
-	Cold     bool              // the L2 was cold at the start
-	Samples  []time.Duration   // measured durations; empty on the virtual device
-	Host     time.Duration     // host time that the launch took, the simulation's on a virtual device
+	Counts    perf.Counts       // of the CTAs that were executed; not scaled
+	Lines     []perf.LineCounts // by PTX line
+	Executed  uint64            // CTAs executed
+	Sampled   int               // 1, or every k-th CTA
+	Touched   []Touched         // allocations that the launch accessed, sorted by Base; nil where the device cannot tell
+	Cold      bool              // the L2 was cold at the start
+	Samples   []time.Duration   // measured durations; empty on the virtual device
+	Host      time.Duration     // host time that the launch took, the simulation's on a virtual device
+	Findings  []Finding         // of a sanitized launch, in the order in which they were first seen
+	Unwatched string            // of a sanitized launch: what was not checked, and why; "" where all was
 }
 
 // Touched says what a launch did to one allocation; an atomic reads and writes.

@@ -119,6 +119,9 @@ func storeEdges(t []uint64, flags, low, high uint64) []uint64 {
 
 // touch checks and counts an access of the active lanes at any addresses.
 func (w *warp) touch(in *inst, s *site, a *[32]uint64, size uint64) {
+	if w.cta.check != nil && !w.cta.check.admit(w, in, spaceGlobal, a, size) {
+		return
+	}
 	m := w.mask
 	lane := lowest(m)
 	first := a[lane]
@@ -229,6 +232,9 @@ func (w *warp) checkAligned(in *inst, a *[32]uint64, size uint64, space string) 
 
 // touchShared checks and counts an access to shared memory; addresses are offsets in the CTA's shared memory.
 func (w *warp) touchShared(in *inst, s *site, a *[32]uint64, size uint64) {
+	if w.cta.check != nil && !w.cta.check.admit(w, in, spaceShared, a, size) {
+		return
+	}
 	m := w.mask
 	lane := lowest(m)
 	first := a[lane]
@@ -289,6 +295,9 @@ func (w *warp) touchSharedRow(in *inst, s *site, address, size uint64) {
 // touchLocal checks and counts an access to local memory. The hardware interleaves the lanes' words: lane i's word at
 // offset o lies at 32·o + 4·i.
 func (w *warp) touchLocal(in *inst, s *site, a *[32]uint64, size uint64) {
+	if w.cta.check != nil && !w.cta.check.admit(w, in, spaceLocal, a, size) {
+		return
+	}
 	n := uint64(w.w.p.local)
 	spread := &w.w.address2
 	for m := w.mask; m != 0; m &= m - 1 {

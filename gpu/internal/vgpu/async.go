@@ -172,6 +172,7 @@ func opAsyncCopy(w *warp, in *inst) {
 			Allocation: "a generic address; convert it with cvta.to.shared"})
 	}
 	w.touchShared(in, s, to, size)
+	r.mask = w.mask
 	for i := range r.to {
 		r.to[i] = uint32(to[i])
 	}
@@ -186,10 +187,13 @@ func opAsyncCopy(w *warp, in *inst) {
 	}
 	old := w.mask
 	if w.mask = reads; reads != 0 {
-		if reads == allLanes && contiguous(&r.from, size) {
+		if w.row(&r.from, size) {
 			w.touchRow(in, s, r.from[0], size)
 		} else {
 			w.touch(in, s, &r.from, size)
+			for m := reads &^ w.mask; m != 0; m &= m - 1 { // lanes that the sanitizer took out
+				r.take[lowest(m)] = 0
+			}
 		}
 	}
 	w.mask = old

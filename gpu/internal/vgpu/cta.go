@@ -20,6 +20,8 @@ type cta struct {
 	barriers [maxBarriers]barrierState
 	begun    bool
 	watch    observer // nil: nobody watches
+	check    *sanitizer
+	checked  *ctaCheck // what the sanitizer keeps of this CTA
 
 	files []byte // register files
 	grid  driver.Dim3

@@ -78,7 +78,7 @@ func (d *Device) Profile() *perf.Profile { return d.profile }
 // Capability says why an optional operation does not work, or nothing.
 func (d *Device) Capability(c driver.Capability) string {
 	switch c {
-	case driver.LargeShared, driver.Sampling, driver.Counting:
+	case driver.LargeShared, driver.Sampling, driver.Counting, driver.Sanitizer:
 		return ""
 	case driver.Clusters:
 		return "not yet: the virtual GPU runs CTAs without clusters"
@@ -86,8 +86,6 @@ func (d *Device) Capability(c driver.Capability) string {
 		return "not yet: the virtual GPU runs one CTA after another, so that a grid cannot wait for itself"
 	case driver.Graphs:
 		return "not yet: the virtual GPU records no graphs; launches run as they come"
-	case driver.Sanitizer:
-		return "not yet: the virtual GPU checks bounds and alignment of every access, not races"
 	}
 	return fmt.Sprintf("the virtual GPU does not know %q", string(c))
 }

@@ -97,7 +97,7 @@ func (w *warp) run() {
 
 // runBlock executes the code of a block, without its ending, for the lanes of m.
 func (w *warp) runBlock(b *block, m uint32) {
-	if m != allLanes {
+	if m != allLanes || w.cta.check != nil {
 		w.runRange(b, 0, int32(len(b.code)))
 		return
 	}
@@ -110,6 +110,10 @@ func (w *warp) runBlock(b *block, m uint32) {
 
 // runRange executes a part of a block's code for the lanes of the warp's mask.
 func (w *warp) runRange(b *block, from, to int32) {
+	if w.cta.check != nil {
+		w.runChecked(b, int(from), int(to))
+		return
+	}
 	code, twins := b.code[from:to], b.twins[from:to]
 	for i := range code {
 		in := &code[i]

@@ -41,6 +41,7 @@ type launchRun struct {
 	fault     *driver.Fault
 	faultAt   uint64              // ordinal of its CTA
 	watch     func(*cta) observer // nil: no CTA is watched
+	check     *sanitizer          // nil: not sanitized
 
 	wideAtomics sync.Mutex // held by an atomic of 128 bits
 }
@@ -73,8 +74,8 @@ func (d *Device) Launch(ctx context.Context, l *driver.Launch) (*driver.Result, 
 		return nil, err
 	}
 	r, err := d.run(ctx, f, l)
-	if l.Wait || err == nil {
-		if !l.Wait {
+	if l.Wait || err == nil || l.Sanitize {
+		if !l.Wait && !l.Sanitize {
 			r = nil
 		}
 		return r, err
@@ -166,6 +167,9 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	executed := (total + uint64(r.step) - 1) / uint64(r.step)
 	r.executed, r.most = executed, int64(max(r.sms, 1)*d.residentCTAs(f, l))
 	workers := int(min(uint64(runtime.GOMAXPROCS(0)), executed))
+	if l.Sanitize {
+		workers, r.check, r.exactWrites = 1, newSanitizer(r, f.program, l.Tensors), true
+	}
 	pool := f.workers(l, workers)
 	defer f.giveBack(l, pool)
 	if l.Count {
@@ -176,7 +180,13 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	if r.caches != nil {
 		result.Counts.Cache = r.caches.finish(fault == nil)
 	}
+	if r.check != nil {
+		result.Findings, result.Unwatched = r.check.findings(fault), r.check.unwatched()
+	}
 	if fault != nil {
+		if r.check != nil {
+			return &driver.Result{Findings: result.Findings, Unwatched: result.Unwatched}, fault
+		}
 		return nil, fault
 	}
 	for _, a := range r.allocations {

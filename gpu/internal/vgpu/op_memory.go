@@ -389,7 +389,7 @@ func (w *warp) host(address uint64) unsafe.Pointer {
 // opLoadGlobal is ld.global d, [a]: for each lane, d[i] = memory[a[i]].
 func opLoadGlobal(w *warp, in *inst) {
 	a, s, size := w.addresses(in), w.site(in), uint64(in.size)*uint64(in.n)
-	if w.mask == allLanes && contiguous(a, size) {
+	if w.row(a, size) {
 		w.touchRow(in, s, a[0], size)
 		w.loadRow(in, w.host(a[0]))
 		return
@@ -509,7 +509,7 @@ func (w *warp) loadLanes(in *inst, a *[32]uint64, base unsafe.Pointer, bias uint
 // opStoreGlobal is st.global [a], b: for each lane in order, memory[a[i]] = b[i].
 func opStoreGlobal(w *warp, in *inst) {
 	a, s, size := w.addresses(in), w.site(in), uint64(in.size)*uint64(in.n)
-	if w.mask == allLanes && contiguous(a, size) {
+	if w.row(a, size) {
 		w.touchRow(in, s, a[0], size)
 		w.storeRow(in, a, w.host(a[0]))
 		return
@@ -575,7 +575,7 @@ func opLoadShared(w *warp, in *inst) {
 
 func (w *warp) loadShared(in *inst, a *[32]uint64) {
 	s, size := w.site(in), uint64(in.size)*uint64(in.n)
-	if w.mask == allLanes && size >= 4 && contiguous(a, size) {
+	if size >= 4 && w.row(a, size) {
 		w.touchSharedRow(in, s, a[0], size)
 		w.loadRow(in, unsafe.Pointer(&w.cta.shared[a[0]]))
 		return
@@ -591,7 +591,7 @@ func opStoreShared(w *warp, in *inst) {
 
 func (w *warp) storeShared(in *inst, a *[32]uint64) {
 	s, size := w.site(in), uint64(in.size)*uint64(in.n)
-	if w.mask == allLanes && size >= 4 && contiguous(a, size) {
+	if size >= 4 && w.row(a, size) {
 		w.touchSharedRow(in, s, a[0], size)
 		w.storeRow(in, a, unsafe.Pointer(&w.cta.shared[a[0]]))
 		return

@@ -30,6 +30,7 @@ type program struct {
 	patterns   int             // memory instructions with an address memo
 	chain      uint64          // longest chain of loads whose addresses depend on each other, each taken once
 	pointers   []bool          // parameters that are used as addresses
+	placed     []placed        // shared variables, and those of the lanes' frames
 	text       func() []string // the instructions, one line each
 	hintsOnce  sync.Once
 	evictions  []evictionHint // by pattern
@@ -223,6 +224,7 @@ func (d *decoder) layout() error {
 			}
 			p.shared = alignUp(p.shared, max(v.Align, 1))
 			d.symbols[v] = uint64(p.shared)
+			p.placed = append(p.placed, placed{v, uint64(p.shared), uint64(v.Size)})
 			p.shared += int(v.Size)
 		case "local", "param": // of calls
 			if v.Size > 512<<10 {
@@ -230,6 +232,7 @@ func (d *decoder) layout() error {
 			}
 			p.local = alignUp(p.local, max(v.Align, 1))
 			d.symbols[v] = uint64(p.local)
+			p.placed = append(p.placed, placed{v, uint64(p.local), uint64(v.Size)})
 			p.local += int(v.Size)
 		}
 		return nil
@@ -245,6 +248,7 @@ func (d *decoder) layout() error {
 	p.dynamicAt = alignUp(p.shared, align)
 	for _, v := range dynamic {
 		d.symbols[v] = uint64(p.dynamicAt)
+		p.placed = append(p.placed, placed{v, uint64(p.dynamicAt), 0})
 	}
 	return nil
 }

@@ -177,8 +177,8 @@ func (w *warp) exchange(set []int, lanes uint32) {
 	w.mask = old
 }
 
-// metLanes tells an observer that lanes of a warp have met at an instruction, coming on different paths.
-func (k *worker) metLanes(w *warp, id int32, lanes uint32) {}
+// metLanes tells the sanitizer that lanes of a warp have met at an instruction, coming on different paths.
+func (k *worker) metLanes(w *warp, id int32, lanes uint32) { w.cta.check.warpSync(w, lanes) }
 
 // merge joins splits that stand at the same place and would end at the same place.
 func (w *warp) merge() {

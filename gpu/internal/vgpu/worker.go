@@ -112,6 +112,10 @@ func (k *worker) admit() bool {
 	}
 	c.start(index, int(i%uint64(r.sms)))
 	c.watch = r.observe(c)
+	if c.check = r.check; c.check != nil {
+		c.watch = c.check
+		c.check.startCTA(c)
+	}
 	k.resident = append(k.resident, c)
 	return true
 }

@@ -1,0 +1,129 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FindingKind is what a sanitized launch found.
+type FindingKind string
+
+const (
+	FoundOutOfBounds   FindingKind = "out of bounds"            // outside every allocation, or outside the CTA's shared memory or the lane's frame
+	FoundOutsideTensor FindingKind = "outside its tensor"       // inside an allocation, and not in the tensor that the pointer was given for
+	FoundAfterFree     FindingKind = "use after free"           // in an allocation that was freed
+	FoundMisaligned    FindingKind = "misaligned address"       // no multiple of the access's width
+	FoundUninitialised FindingKind = "uninitialised read"       // of bytes that nothing wrote
+	FoundRace          FindingKind = "race"                     // two lanes, at least one writes, and no order between them
+	FoundBarrier       FindingKind = "barrier under divergence" // some threads do not come to a barrier that asks for all
+	FoundNotArrived    FindingKind = "used before its wait"     // data of an asynchronous copy that nobody has waited for
+	FoundMbarrier      FindingKind = "mbarrier misuse"
+	FoundStopped       FindingKind = "launch stopped" // trap, deadlock, assertion: Detail says which
+	FoundLeak          FindingKind = "leaked allocation"
+	FoundFree          FindingKind = "invalid free"
+	FoundOrder         FindingKind = "result depends on the order of warps"
+)
+
+// Party is one of the accesses that a finding is about.
+type Party struct {
+	What        string // "read", "write", "atomic", "copy", "barrier"
+	Instruction string // "ld.shared.f32"
+	PTXLine     int
+	File        string // CUDA C++ source by .loc, "" where unknown
+	SourceLine  int
+	SourceText  string
+	CTA         [3]uint32
+	Warp, Lane  int
+	Thread      [3]uint32 // in its CTA
+}
+
+// Finding is something wrong in a sanitized launch, told once for a pair of source lines, with the first time that it was
+// seen.
+type Finding struct {
+	Kind     FindingKind
+	Function string
+	Space    string // "global", "shared", "local"; "" where there is no address
+	Address  uint64 // in shared and local memory an offset
+	Bytes    int    // width of the access
+	Where    string // allocation, tensor or variable: "tile + 4", "4 B past the end of allocation 0x… of 64 B"
+	First    Party  // the access at which it was found
+	Second   *Party // the other party of a race
+	Count    uint64 // how often it was seen; of a race its hazards, in bytes, as racecheck counts them
+	Detail   string
+	Advice   string
+}
+
+// Headline is "reduce: race in shared memory: read after write, 508 hazards".
+func (f *Finding) Headline() string {
+	text := string(f.Kind)
+	if f.Function != "" {
+		text = f.Function + ": " + text
+	}
+	if f.Space != "" {
+		text += " in " + f.Space + " memory"
+	}
+	switch {
+	case f.Kind == FoundRace && f.Second != nil:
+		text += fmt.Sprintf(": %s after %s, %s", f.First.What, f.Second.What, counted(f.Count, "hazard"))
+	case f.Count > 1:
+		text += ", " + counted(f.Count, "time")
+	}
+	return text
+}
+
+// counted is "1 hazard", "508 hazards".
+func counted(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + what + "s"
+}
+
+// String is the finding as text: headline, parties, address and advice.
+func (f *Finding) String() string {
+	lines := []string{f.Headline()}
+	if f.First.Instruction != "" {
+		lines = append(lines, "  "+f.First.String())
+	}
+	if f.Second != nil {
+		lines = append(lines, "  "+f.Second.String())
+	}
+	if f.Space != "" {
+		at := fmt.Sprintf("  address 0x%x", f.Address)
+		if f.Where != "" {
+			at += ", " + f.Where
+		}
+		lines = append(lines, at)
+	} else if f.Where != "" {
+		lines = append(lines, "  "+f.Where)
+	}
+	if f.Detail != "" {
+		lines = append(lines, "  "+f.Detail)
+	}
+	if f.Advice != "" {
+		lines = append(lines, "  → "+f.Advice)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String is "read by CTA (0,0,0) warp 0 lane 0: ld.shared.f32, sum.cu:9: total += tile[i];".
+func (p *Party) String() string {
+	text := fmt.Sprintf("%s by CTA (%d,%d,%d) warp %d lane %d: %s", p.What, p.CTA[0], p.CTA[1], p.CTA[2], p.Warp, p.Lane, p.Instruction)
+	from := (&Fault{File: p.File, SourceLine: p.SourceLine, SourceText: p.SourceText}).From()
+	if from == "" {
+		from = fmt.Sprintf("PTX line %d", p.PTXLine)
+	}
+	return text + ", " + from
+}
+
+// Extent is a tensor or buffer among a launch's arguments.
+type Extent struct {
+	Param int // whose value is Base
+	Base  Address
+	Bytes int64
+	Name  string // "tensor f32 [64, 64]"
+}

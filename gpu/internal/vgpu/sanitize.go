@@ -1,0 +1,332 @@
+package vgpu
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/ptx"
+)
+
+// sanitizer watches one launch: it checks every access before it happens and keeps, for each granule of memory, who touched
+// it, and for each warp, what it knows of others (sanitize_clock.go). Two accesses that touch the same granule, one of
+// which writes, and of which neither is ordered before the other, are a race, whether the values came out right or not.
+// A sanitized launch runs on one worker, so that all of this is in order and the findings are the same each time.
+//
+// What orders accesses: the program within a lane; *.sync and bar.warp.sync among the lanes that execute it together;
+// barriers of a CTA, with their numbers and counts; barriers of a cluster; mbarrier phases; and strong accesses (atomic,
+// volatile, relaxed …): one that reads learns what those before it told: a release all that its lane knew, any other what
+// its lane had fenced.
+type sanitizer struct {
+	run     *launchRun
+	p       *program
+	facts   []syncFact // by PTX instruction
+	tensors []driver.Extent
+	global  *shadow
+	syncs   map[uint64]*farNode // what strong writes to a word told
+	found   map[findingKey]*driver.Finding
+	list    []*driver.Finding
+	most    string // why something was not watched
+	last    *allocation
+	names   []placed // variables in shared and local memory
+}
+
+// ctaCheck is the sanitizer's state of one CTA.
+type ctaCheck struct {
+	number   uint32
+	shared   *shadow
+	written  writtenBits // of shared memory
+	syncs    map[uint64]*farNode
+	warps    []warpCheck
+	barriers [maxBarriers][]comer
+}
+
+// warpCheck is the sanitizer's state of one warp.
+type warpCheck struct {
+	warpClock
+	written writtenBits // of its lanes' local memory
+	open    []copyMark
+	groups  [][]copyMark
+	heard   [32]*farNode // what each lane learned last
+}
+
+// comer is a part of a warp that has come to a barrier.
+type comer struct {
+	w     *warp
+	lanes uint32
+	id    int32
+	stays bool
+}
+
+// copyMark is a lane's copy to shared memory that has not arrived.
+type copyMark struct {
+	id       int32
+	lane     uint32
+	at, size uint64
+}
+
+// syncFact is what an instruction's spelling says about order.
+type syncFact struct {
+	meets    bool // lanes that execute it together know each other's accesses
+	fences   bool
+	kind     markKind
+	release  bool
+	strong   bool // reads learn, writes tell
+	argument bool // of a call
+	waitAll  bool
+	origin   int32 // parameter that its address comes from, -1 where that is not known
+}
+
+func newSanitizer(r *launchRun, p *program, tensors []driver.Extent) *sanitizer {
+	c := &sanitizer{run: r, p: p, tensors: tensors, global: newShadow(shadowCap, maxReaders), syncs: map[uint64]*farNode{}, found: map[findingKey]*driver.Finding{},
+		facts: make([]syncFact, len(p.f.Body)), names: p.placed}
+	origins := p.origins()
+	for i := range p.f.Body {
+		c.facts[i] = factOf(&p.f.Body[i])
+		c.facts[i].origin = origins.ofAddress(&p.f.Body[i])
+	}
+	return c
+}
+
+func factOf(in *ptx.Instruction) syncFact {
+	f := syncFact{}
+	switch in.Opcode {
+	case "bar", "barrier":
+		f.meets = in.Has("warp")
+	case "shfl", "vote", "match", "redux", "elect", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix":
+		f.meets = in.Has("sync")
+	case "membar":
+		f.fences = true
+	case "fence":
+		f.fences = !in.Has("proxy") && !in.Has("mbarrier_init")
+	case "ld", "st":
+		f.strong = in.Has("volatile") || in.Has("relaxed") || in.Has("acquire") || in.Has("release") || in.Has("cv")
+		f.release = in.Has("release")
+		if f.strong {
+			f.kind = markVolatile
+		}
+		for i := range in.Operands {
+			f.argument = f.argument || in.Has("param") && in.Operands[i].Kind == ptx.OperandAddress
+		}
+	case "atom", "red":
+		f.strong, f.kind, f.release = true, markAtomic, in.Has("release") || in.Has("acq_rel")
+	case "cp":
+		f.waitAll = in.Has("wait_all")
+	}
+	return f
+}
+
+// startCTA prepares for a CTA that begins.
+func (c *sanitizer) startCTA(k *cta) {
+	if c == nil {
+		return
+	}
+	s := k.checked
+	if s == nil {
+		s = &ctaCheck{shared: newShadow(0, 0), warps: make([]warpCheck, len(k.warps))}
+		k.checked = s
+	}
+	s.number = k.index[0] + k.grid.X*(k.index[1]+k.grid.Y*k.index[2])
+	s.shared.clear()
+	s.written = newWrittenBits(len(k.shared))
+	s.syncs = map[uint64]*farNode{}
+	s.barriers = [maxBarriers][]comer{}
+	for i := range s.warps {
+		s.warps[i] = warpCheck{}
+		s.warps[i].reset()
+	}
+}
+
+// before is called before an instruction is executed by some lanes, those included that decode to nothing.
+func (c *sanitizer) before(w *warp, id int32, lanes uint32) {
+	f := &c.facts[id]
+	if f.meets || f.fences {
+		if in := &c.p.f.Body[id]; in.Guard >= 0 {
+			yes := w.pred[c.p.slots.at[in.Guard]]
+			if in.GuardNot {
+				yes = ^yes
+			}
+			lanes &= yes
+		}
+		if lanes == 0 {
+			return
+		}
+		s := w.cta.checked
+		if f.meets {
+			s.warps[w.id].meet(len(s.warps), uint32(w.id), lanes, w.live)
+		} else {
+			s.warps[w.id].fence(len(s.warps), uint32(w.id), lanes, w.live)
+		}
+	}
+}
+
+// warpSync is called when lanes of a warp that came one after another to the same synchronisation go on together.
+func (c *sanitizer) warpSync(w *warp, lanes uint32) {
+	if c != nil && lanes != 0 {
+		s := w.cta.checked
+		s.warps[w.id].meet(len(s.warps), uint32(w.id), lanes, w.live)
+	}
+}
+
+// The methods of observer.
+
+func (c *sanitizer) enter(w *warp, basicBlock int32, lanes uint32) {}
+func (c *sanitizer) access(w *warp, in *inst, a access)            {}
+func (c *sanitizer) endCTA(k *cta)                                 {}
+
+// arrive is called when lanes reach a barrier of the CTA.
+func (c *sanitizer) arrive(w *warp, e *ending, number uint32, lanes uint32) {
+	in := &c.p.f.Body[e.id]
+	s := w.cta.checked
+	if lanes != w.live && (in.Opcode == "bar" || in.Has("aligned")) {
+		missing := w.live &^ lanes
+		c.report(w, e.id, lowest(lanes), &driver.Finding{Kind: driver.FoundBarrier, First: driver.Party{What: "barrier"},
+			Detail: fmt.Sprintf("%d of the warp's %d threads come here, lane %d does not", popcount(lanes), popcount(w.live), lowest(missing)),
+			Advice: "put the barrier where every thread of the CTA comes, outside the branch"}, "", uint64(popcount(w.live)))
+	}
+	s.barriers[number] = append(s.barriers[number], comer{w, lanes, e.id, !e.arrive})
+}
+
+// released is called when a barrier of the CTA lets its warps go.
+func (c *sanitizer) released(k *cta, number uint32) {
+	s := k.checked
+	comers := s.barriers[number]
+	s.barriers[number] = nil
+	if len(comers) == 0 {
+		return
+	}
+	c.checkGone(k, comers)
+	var v view
+	for _, a := range comers {
+		v = joinViews(v, s.warps[a.w.id].gather(len(s.warps), uint32(a.w.id), a.lanes, a.w.live))
+	}
+	for i := range k.warps {
+		if k.warps[i].state == finished {
+			v.known = v.known.with(len(s.warps), uint32(i), warpKnow{all: s.warps[i].time})
+		}
+	}
+	for _, a := range comers {
+		if a.stays {
+			s.warps[a.w.id].give(v, a.lanes, a.w.live)
+		} else {
+			s.warps[a.w.id].dirty = true
+			s.warps[a.w.id].tick()
+		}
+	}
+}
+
+// checkGone looks for threads that left before a barrier that asks for all of the CTA.
+func (c *sanitizer) checkGone(k *cta, comers []comer) {
+	first := comers[0]
+	in := &c.p.f.Body[first.id]
+	if n := len(in.Operands); n == 0 || n > 1 && !in.Has("red") || in.Has("red") && n > 3 {
+		return // it counts its threads
+	}
+	threads, gone, warp, lane := int(k.dim.Count()), 0, 0, uint(0)
+	for i := range k.warps {
+		all := allLanes
+		if left := threads - i*warpSize; left < warpSize {
+			all = 1<<left - 1
+		}
+		if missing := all &^ k.warps[i].live; missing != 0 {
+			if gone == 0 {
+				warp, lane = i, lowest(missing)
+			}
+			gone += popcount(missing)
+		}
+	}
+	if gone > 0 {
+		c.report(first.w, first.id, lowest(first.lanes), &driver.Finding{Kind: driver.FoundBarrier, First: driver.Party{What: "barrier"},
+			Detail: fmt.Sprintf("%d of the CTA's %d threads have left the kernel before it, the first is warp %d lane %d", gone, threads, warp, lane),
+			Advice: "let threads without work skip the work, not the barrier: no return before it"}, "", uint64(gone))
+	}
+}
+
+// group follows the groups of cp.async.
+func (c *sanitizer) group(w *warp, in *inst, wait int) {
+	s := w.cta.checked
+	k := &s.warps[w.id]
+	if wait < 0 || c.facts[in.id].waitAll {
+		k.groups = append(k.groups, append([]copyMark(nil), k.open...))
+		k.open = k.open[:0]
+	}
+	for wait >= 0 && len(k.groups) > wait {
+		for _, m := range k.groups[0] {
+			s.shared.arrived(m, s.number, uint16(w.id), k.time)
+		}
+		k.dirty = true
+		k.groups = k.groups[1:]
+	}
+}
+
+// arrived makes a copy's write one of its lane's accesses.
+func (s *shadow) arrived(m copyMark, cta uint32, warp uint16, time uint32) {
+	for at := m.at; at < m.at+m.size; {
+		p := s.page(at, 4)
+		c := &p.cells[at%shadowPage>>p.shift]
+		if r := &c.write; r.time == pendingTime && r.cta == cta && r.warp == warp && r.lanes == m.lane && r.id == m.id {
+			r.time = time
+		}
+		at += 1 << p.shift
+	}
+}
+
+// findings gives what was found, in the order in which it was first seen, with what stopped the launch.
+func (c *sanitizer) findings(err error) []driver.Finding {
+	var fault *driver.Fault
+	if errors.As(err, &fault) {
+		c.stopped(fault)
+	}
+	out := make([]driver.Finding, len(c.list))
+	for i, f := range c.list {
+		out[i] = *f
+	}
+	return out
+}
+
+// unwatched says what could not be checked.
+func (c *sanitizer) unwatched() string {
+	if c.most != "" {
+		return c.most
+	}
+	if c.global.full {
+		return fmt.Sprintf("races in device memory touched after the first %s: the sanitizer's shadow is full", byteCount(shadowCap/granuleCost*4))
+	}
+	return ""
+}
+
+// stopped turns what ended the launch into a finding, unless the user ended it.
+func (c *sanitizer) stopped(f *driver.Fault) {
+	if f.Kind == driver.Interrupted || f.Kind == driver.Timeout {
+		return
+	}
+	detail := string(f.Kind)
+	if f.Detail != "" {
+		detail += ": " + f.Detail
+	}
+	advice := "the launch could not go on"
+	if f.Kind == driver.Deadlock {
+		advice = "every thread that a barrier asks for must come to it, the same number of times"
+	}
+	for _, known := range c.list {
+		if known.Kind == driver.FoundBarrier && f.Kind == driver.Deadlock {
+			known.Detail += "; then " + detail
+			return
+		}
+	}
+	c.list = append(c.list, &driver.Finding{Kind: driver.FoundStopped, Function: f.Function, Count: 1, Detail: detail, Advice: advice,
+		First: driver.Party{What: "stopped", Instruction: f.Instruction, PTXLine: f.PTXLine, File: f.File, SourceLine: f.SourceLine, SourceText: f.SourceText,
+			CTA: f.CTA, Warp: f.Warp, Lane: f.Lane}})
+}
+
+// tensorsOf are the extents of the arguments that lie in an allocation.
+func (c *sanitizer) tensorOf(origin int32) *driver.Extent {
+	if origin < 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(c.tensors, func(e driver.Extent) bool { return e.Param == int(origin) }); i >= 0 {
+		return &c.tensors[i]
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+package vgpu
+
+import (
+	"fmt"
+	"strings"
+
+	"memwall/gpu/internal/driver"
+)
+
+// admit checks an access lane by lane before it happens, takes lanes out of the mask that must not make it, and notes the
+// rest; it reports whether any are left. Addresses are device addresses, or offsets in shared or local memory.
+func (c *sanitizer) admit(w *warp, in *inst, s space, a *[32]uint64, size uint64) bool {
+	read, write, kind := c.direction(in, s)
+	old := w.mask
+	for m := old; m != 0; m &= m - 1 {
+		i := lowest(m)
+		if !c.within(w, in, s, i, a[i], size) {
+			w.mask &^= 1 << i
+		}
+	}
+	if w.mask != old {
+		c.zero(w, in, old&^w.mask)
+	}
+	if s == spaceLocal {
+		c.local(w, in, a, size, read, write)
+		return w.mask != 0
+	}
+	k := w.cta.checked
+	x := touchOf{c: c, w: w, k: k, clock: &k.warps[w.id].warpClock, id: in.id, space: s, size: size, kind: kind, memory: c.global}
+	if s == spaceShared {
+		x.memory = k.shared
+	}
+	f := &c.facts[in.id]
+	for m := w.mask; m != 0; m &= m - 1 {
+		x.lane = lowest(m)
+		x.view = x.clock.view(x.lane)
+		if s == spaceShared {
+			c.sharedWritten(w, in, x.lane, a[x.lane], size, read, write)
+		} else {
+			c.globalWritten(w, in, x.lane, a[x.lane], size, read, write)
+		}
+		x.touch(a[x.lane], read, write)
+		if f.strong && kind&markAsync == 0 {
+			c.strong(&x, a[x.lane], read, write, f)
+		}
+		if kind&markAsync != 0 && s == spaceShared {
+			s := &k.warps[w.id]
+			s.open = append(s.open, copyMark{in.id, 1 << x.lane, a[x.lane], size})
+		}
+	}
+	x.clock.dirty = true
+	return w.mask != 0
+}
+
+// direction tells what an instruction does to a space.
+func (c *sanitizer) direction(in *inst, s space) (read, write bool, kind markKind) {
+	kind = c.facts[in.id].kind
+	switch c.p.infos[in.id].kind {
+	case globalStore, sharedStore, localStore:
+		return false, true, kind
+	case globalAtomic, sharedAtomic:
+		return true, true, kind | markAtomic
+	case asyncCopy:
+		if s == spaceShared {
+			return false, true, kind | markAsync
+		}
+	}
+	if in.flags&flagAtomic != 0 {
+		return true, true, kind | markAtomic
+	}
+	return in.flags&flagStore == 0, in.flags&flagStore != 0, kind
+}
+
+// within checks alignment and bounds of one lane's access.
+func (c *sanitizer) within(w *warp, in *inst, s space, lane uint, address, size uint64) bool {
+	if address&(size-1) != 0 {
+		c.report(w, in.id, lane, c.at(w, in, &driver.Finding{Kind: driver.FoundMisaligned, Advice: fmt.Sprintf("an access of %d B needs an address that is a multiple of %d: check offset and pitch", size, size)}, s, address, size), "", 1)
+		return false
+	}
+	switch s {
+	case spaceShared, spaceLocal:
+		n := uint64(len(w.cta.shared))
+		what, advice := "CTA has ", "check the index against the array's size"
+		if s == spaceLocal {
+			n, what = uint64(w.w.p.local), "a thread has "
+		}
+		if address > n || address+size > n {
+			f := c.at(w, in, &driver.Finding{Kind: driver.FoundOutOfBounds, Advice: advice}, s, address, size)
+			f.Where = what + byteCount(n)
+			c.report(w, in.id, lane, f, "", 1)
+			return false
+		}
+		return c.variable(w, in, s, lane, address, size)
+	}
+	a := c.last
+	if a == nil || address < a.low || address >= a.high {
+		if a = findIn(w.w.allocations, address); a != nil {
+			c.last = a
+		}
+	}
+	if a == nil || address+size > a.high {
+		f := c.at(w, in, &driver.Finding{Kind: driver.FoundOutOfBounds, Advice: "compare the index with the number of elements before the access"}, s, address, size)
+		f.Where = w.w.run.memory.describeAccess(address, size)
+		if strings.HasPrefix(f.Where, "inside the freed") {
+			f.Kind, f.Advice = driver.FoundAfterFree, "free it after the last launch that uses it"
+		} else if f.Where == "a null pointer" {
+			f.Advice = "give the parameter a tensor"
+		} else if t := c.tensorOf(c.facts[in.id].origin); t != nil {
+			f.Where = beyond(t, address, size)
+		}
+		c.report(w, in.id, lane, f, "", 1)
+		return false
+	}
+	if t := c.tensorOf(c.facts[in.id].origin); t != nil && (address < uint64(t.Base) || address+size > uint64(t.Base)+uint64(t.Bytes)) {
+		f := c.at(w, in, &driver.Finding{Kind: driver.FoundOutsideTensor, Advice: "compare the index with the number of elements before the access"}, s, address, size)
+		f.Where = beyond(t, address, size)
+		c.report(w, in.id, lane, f, "", 1)
+	}
+	return true
+}
+
+// beyond says where an address lies that is not in a tensor.
+func beyond(t *driver.Extent, address, size uint64) string {
+	low, high := uint64(t.Base), uint64(t.Base)+uint64(t.Bytes)
+	what := fmt.Sprintf("%s of parameter %d", t.Name, t.Param+1)
+	switch {
+	case address < low:
+		return byteCount(low-address) + " before " + what
+	case address < high:
+		return fmt.Sprintf("its last %s lie past the end of %s", byteCount(address+size-high), what)
+	}
+	return byteCount(address-high) + " past the end of " + what
+}
+
+// at fills in where an access goes.
+func (c *sanitizer) at(w *warp, in *inst, f *driver.Finding, s space, address, size uint64) *driver.Finding {
+	f.Space, f.Address, f.Bytes = [3]string{"global", "shared", "local"}[s], address, int(size)
+	f.Where = c.where(w, in.id, s, address)
+	if f.First.What == "" {
+		read, write, kind := c.direction(in, s)
+		f.First.What = whatOf(read, write, kind)
+	}
+	return f
+}
+
+func whatOf(read, write bool, kind markKind) string {
+	switch {
+	case kind&markAsync != 0:
+		return "copy"
+	case read && write:
+		return "atomic"
+	case write:
+		return "write"
+	}
+	return "read"
+}
+
+// zero makes what dropped lanes of a load receive zero.
+func (c *sanitizer) zero(w *warp, in *inst, lanes uint32) {
+	if c.p.f.Body[in.id].Opcode != "ld" || in.flags&flagStore != 0 {
+		return
+	}
+	var one [1]uint32
+	for _, at := range in.vectorRegs(&one) {
+		for m := lanes; m != 0; m &= m - 1 {
+			if in.flags&flagWide != 0 {
+				w.u64(at)[lowest(m)] = 0
+			} else {
+				w.u32(at)[lowest(m)] = 0
+			}
+		}
+	}
+}
+
+// sharedWritten looks for elements that nothing has written, and notes what is written.
+func (c *sanitizer) sharedWritten(w *warp, in *inst, lane uint, address, size uint64, read, write bool) {
+	v := w.cta.checked.written
+	if read {
+		if at, bad := v.absent(address, size, uint64(in.size)); bad {
+			c.uninitialised(w, in, spaceShared, lane, at, min(uint64(max(in.size, 1)), size))
+		}
+	}
+	if write || read {
+		v.set(address, size)
+	}
+}
+
+// globalWritten does the same for device memory, byte by byte.
+func (c *sanitizer) globalWritten(w *warp, in *inst, lane uint, address, size uint64, read, write bool) {
+	a := c.last
+	if a == nil || address < a.low || address >= a.high {
+		if a = findIn(w.w.allocations, address); a == nil {
+			return
+		}
+		c.last = a
+	}
+	if read {
+		if at, bad := a.firstUnwritten(address, address+size); bad {
+			c.uninitialised(w, in, spaceGlobal, lane, at, size)
+		}
+	}
+	if write || read {
+		a.markWritten(address, address+size)
+	}
+}
+
+// absent gives the first element of [at, at+n) none of whose bytes was written: bytes between the members of a structure
+// travel with them and are never written.
+func (v writtenBits) absent(at, n, element uint64) (uint64, bool) {
+	if _, bad := v.missing(at, n); !bad {
+		return 0, false
+	}
+	if element == 0 || element > n {
+		element = min(n, 4)
+	}
+	for e := at; e < at+n; e += element {
+		any := false
+		for i := e; i < e+element; i++ {
+			any = any || v[i>>6]>>(i&63)&1 != 0
+		}
+		if !any {
+			return e, true
+		}
+	}
+	return 0, false
+}
+
+// local checks what lanes read of their own memory.
+func (c *sanitizer) local(w *warp, in *inst, a *[32]uint64, size uint64, read, write bool) {
+	k := &w.cta.checked.warps[w.id]
+	n := uint64(w.w.p.local)
+	if k.written == nil {
+		k.written = newWrittenBits(int(n) * warpSize)
+	}
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		at := a[i] + uint64(i)*n
+		if read && !c.facts[in.id].argument {
+			if bad, is := k.written.absent(at, size, uint64(in.size)); is {
+				c.uninitialised(w, in, spaceLocal, i, bad-uint64(i)*n, min(uint64(max(in.size, 1)), size))
+			}
+		}
+		k.written.set(at, size)
+	}
+}
+
+func (c *sanitizer) uninitialised(w *warp, in *inst, s space, lane uint, address, size uint64) {
+	f := &driver.Finding{Kind: driver.FoundUninitialised, First: driver.Party{What: "read"}, Advice: "write it before it is read, in every thread that reads it"}
+	c.report(w, in.id, lane, c.at(w, in, f, s, address, size), "", 1)
+}
+
+// strong lets a lane learn from strong writes before it and tell those who read after it.
+func (c *sanitizer) strong(x *touchOf, address uint64, read, write bool, f *syncFact) {
+	syncs := c.syncs
+	if x.space == spaceShared {
+		syncs = x.k.syncs
+	}
+	warps, warp := len(x.k.warps), uint32(x.w.id)
+	for word := address &^ 3; word < address+x.size; word += 4 {
+		if read && len(syncs) > 0 {
+			if told := syncs[word]; told != nil && told != x.k.warps[warp].heard[x.lane] {
+				x.k.warps[warp].heard[x.lane] = told
+				x.learn(told)
+			}
+		}
+		if write {
+			if told := x.clock.told(warps, warp, x.lane, f.release); told != nil {
+				syncs[word] = joinFar(syncs[word], told.far.with(x.k.number, told.row))
+				if f.release {
+					x.clock.dirty = true
+					x.clock.tick()
+				}
+			}
+		}
+	}
+}
+
+// learn adds what a strong write told to what the lane knows.
+func (x *touchOf) learn(told *farNode) {
+	row := told.get(x.k.number)
+	add := func(c *clock) *clock {
+		if c == nil {
+			c = &clock{}
+		}
+		n := clock{row: joinRows(c.row, row), far: joinFar(c.far, told)}
+		if n.far == c.far && sameRow(n.row, c.row) {
+			return c
+		}
+		return &n
+	}
+	v := view{add(x.view.known), add(x.view.fenced)}
+	if v != x.view {
+		x.clock.setView(x.lane, v)
+		x.view = v
+	}
+}

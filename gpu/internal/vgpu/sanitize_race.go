@@ -1,0 +1,152 @@
+package vgpu
+
+import "memwall/gpu/internal/driver"
+
+// touchOf is one lane's access to memory that is shared with others.
+type touchOf struct {
+	c      *sanitizer
+	w      *warp
+	k      *ctaCheck
+	clock  *warpClock
+	memory *shadow
+	view   view
+	id     int32
+	lane   uint
+	space  space
+	size   uint64
+	kind   markKind
+}
+
+// touch compares an access with those before it, granule by granule, and notes it.
+func (x *touchOf) touch(address uint64, read, write bool) {
+	p := x.memory.page(address, x.size)
+	if p == nil {
+		return
+	}
+	me := mark{cta: x.k.number, time: x.clock.time, id: x.id, lanes: 1 << x.lane, warp: uint16(x.w.id), kind: x.kind}
+	if x.kind&markAsync != 0 {
+		me.time = pendingTime
+	}
+	step := uint64(1) << p.shift
+	for at := address; at < address+x.size; at += step {
+		c := &p.cells[at%shadowPage>>p.shift]
+		if c.write.lanes != 0 {
+			switch {
+			case c.write.time == pendingTime && !(c.write.id == x.id && c.write.warp == me.warp && c.write.lanes == me.lanes && x.kind&markAsync != 0):
+				x.notArrived(&c.write, at, step)
+			case !x.ordered(&c.write) && !x.both(&c.write):
+				x.race(&c.write, at, step, read && !write, true)
+			}
+		}
+		if !write {
+			x.memory.addReader(c, me, x.ordered)
+			continue
+		}
+		if c.read.lanes != 0 {
+			x.overRead(&c.read, at, step)
+			list := x.memory.readers(c)
+			for i := range list {
+				x.overRead(&list[i], at, step)
+			}
+			x.memory.forget(c)
+		}
+		c.write = me
+	}
+}
+
+// overRead checks a write against a read before it.
+func (x *touchOf) overRead(r *mark, at, step uint64) {
+	if !x.ordered(r) && !x.both(r) {
+		x.race(r, at, step, false, false)
+	}
+}
+
+// both reports whether two accesses may meet without an order: both are strong. Volatile accesses of one warp to shared
+// memory are not exempt: that is how code looks that trusts a warp's lanes to run in step.
+func (x *touchOf) both(m *mark) bool {
+	const strong = markAtomic | markVolatile
+	if x.kind&strong == 0 || m.kind&strong == 0 {
+		return false
+	}
+	return x.space != spaceShared || m.cta != x.k.number || int(m.warp) != x.w.id || (x.kind|m.kind)&markAtomic != 0
+}
+
+// ordered reports whether a mark comes before whatever the lane does now.
+func (x *touchOf) ordered(m *mark) bool {
+	if m.time == pendingTime {
+		return false
+	}
+	var known warpKnow
+	others := m.lanes
+	if m.cta == x.k.number {
+		if int(m.warp) == x.w.id {
+			if others &^= 1 << x.lane; others == 0 || m.time <= x.clock.met {
+				return true
+			}
+		}
+		known = x.view.known.of(uint32(m.warp))
+	} else if x.view.known != nil {
+		if row := x.view.known.far.get(m.cta); int(m.warp) < len(row) {
+			known = row[m.warp]
+		}
+	}
+	if m.time <= known.all {
+		return true
+	}
+	if known.lanes == nil {
+		return false
+	}
+	for ; others != 0; others &= others - 1 {
+		if m.time > known.lanes[lowest(others)] {
+			return false
+		}
+	}
+	return true
+}
+
+// race reports two accesses without an order.
+func (x *touchOf) race(m *mark, at, step uint64, reads, wrote bool) {
+	f := &driver.Finding{Kind: driver.FoundRace, Space: "global", Address: at, Bytes: int(x.size), Where: x.c.where(x.w, x.id, x.space, at)}
+	f.First.What = "write"
+	if reads {
+		f.First.What = "read"
+	} else if x.kind&markAtomic != 0 {
+		f.First.What = "atomic"
+	}
+	second := x.party(m, wrote)
+	f.Second = &second
+	near := m.cta == x.k.number && int(m.warp) == x.w.id
+	switch {
+	case x.space == spaceShared && near:
+		f.Advice = "put __syncwarp() between the two: lanes of a warp do not run in step"
+	case x.space == spaceShared:
+		f.Advice = "put __syncthreads() between the two"
+	case near:
+		f.Advice = "put __syncwarp() between the two, or use an atomic"
+	case m.cta == x.k.number:
+		f.Advice = "put __syncthreads() between the two, or use an atomic"
+	default:
+		f.Advice = "CTAs run in any order: use an atomic, a second launch, or __threadfence() and a flag"
+	}
+	if x.space == spaceShared {
+		f.Space = "shared"
+	}
+	x.c.report(x.w, x.id, x.lane, f, lineOf(&second), step)
+}
+
+// notArrived reports an access to what an asynchronous copy is still writing.
+func (x *touchOf) notArrived(m *mark, at, step uint64) {
+	second := x.party(m, true)
+	f := &driver.Finding{Kind: driver.FoundNotArrived, Space: "shared", Address: at, Bytes: int(x.size), Where: x.c.where(x.w, x.id, x.space, at), Second: &second,
+		Advice: "wait for the copy (cp.async.wait_group, or its mbarrier) before the barrier that the readers pass"}
+	if x.space == spaceGlobal {
+		f.Space = "global"
+	}
+	f.First.What = "read"
+	if x.kind&markAsync != 0 {
+		f.First.What = "copy"
+	} else if in := x.c.p.infos[x.id].kind; in == sharedStore || in == globalStore {
+		f.First.What = "write"
+	}
+	x.c.report(x.w, x.id, x.lane, f, lineOf(&second), step)
+}

@@ -1,0 +1,153 @@
+package vgpu
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"memwall/gpu/internal/driver"
+)
+
+// findingKey tells findings apart: what is wrong, and at which lines.
+type findingKey struct {
+	kind   driver.FindingKind
+	space  string
+	what   string // of a race: what both did
+	first  string
+	second string
+}
+
+// mostFindings bounds what one launch reports.
+const mostFindings = 256
+
+// report notes a finding, or counts it to one like it. It is seen n times, of a race in n bytes.
+func (c *sanitizer) report(w *warp, id int32, lane uint, f *driver.Finding, second string, n uint64) {
+	what := f.First.What
+	f.First = c.partyAt(f.First.What, id, w.cta.index, w.id, lane, w.cta.dim)
+	key := findingKey{kind: f.Kind, space: f.Space, what: what, first: lineOf(&f.First), second: second}
+	if f.Second != nil {
+		key.what += " " + f.Second.What
+	}
+	if known := c.found[key]; known != nil {
+		known.Count += n
+		return
+	}
+	if len(c.list) >= mostFindings {
+		c.most = fmt.Sprintf("more than %d different findings: the others are not listed", mostFindings)
+		return
+	}
+	f.Function, f.Count = c.p.f.Name, n
+	c.found[key] = f
+	c.list = append(c.list, f)
+}
+
+// lineOf is where a party stands: its line of CUDA C++, else of PTX.
+func lineOf(p *driver.Party) string {
+	if p.File != "" {
+		return fmt.Sprintf("%s:%d", p.File, p.SourceLine)
+	}
+	return fmt.Sprint(p.PTXLine)
+}
+
+// partyAt describes an access.
+func (c *sanitizer) partyAt(what string, id int32, cta [3]uint32, warp int, lane uint, dim driver.Dim3) driver.Party {
+	in := &c.p.f.Body[id]
+	p := driver.Party{What: what, Instruction: in.Spelling, PTXLine: in.Line, CTA: cta, Warp: warp, Lane: int(lane)}
+	t := uint32(warp*warpSize) + uint32(lane)
+	p.Thread = [3]uint32{t % dim.X, t / dim.X % dim.Y, t / dim.X / dim.Y}
+	if in.Source.File != 0 {
+		p.File, p.SourceLine = filepath.ToSlash(c.p.module.Files[in.Source.File]), in.Source.Line
+		p.SourceText = c.run.sourceLine(p.File, p.SourceLine)
+	}
+	return p
+}
+
+// party describes the access of a mark.
+func (x *touchOf) party(m *mark, wrote bool) driver.Party {
+	what := "read"
+	switch {
+	case m.kind&markAtomic != 0:
+		what = "atomic"
+	case m.kind&markAsync != 0:
+		what = "copy"
+	case wrote:
+		what = "write"
+	}
+	g := x.w.cta.grid
+	cta := [3]uint32{m.cta % g.X, m.cta / g.X % g.Y, m.cta / g.X / g.Y}
+	lanes := m.lanes
+	if m.cta == x.k.number && int(m.warp) == x.w.id && lanes&^(1<<x.lane) != 0 {
+		lanes &^= 1 << x.lane
+	}
+	return x.c.partyAt(what, m.id, cta, int(m.warp), lowest(lanes), x.w.cta.dim)
+}
+
+// where names what lies at an address.
+func (c *sanitizer) where(w *warp, id int32, s space, address uint64) string {
+	if s == spaceGlobal {
+		for i := range c.tensors {
+			if t := &c.tensors[i]; address >= uint64(t.Base) && address < uint64(t.Base)+uint64(t.Bytes) {
+				return fmt.Sprintf("byte %s of %s, parameter %d", strings.TrimSuffix(byteCount(address-uint64(t.Base)), " B"), t.Name, t.Param+1)
+			}
+		}
+		return w.w.run.memory.describeLocked(address)
+	}
+	if v := c.named(s, address); v != nil {
+		return fmt.Sprintf("%s + %d", plainName(v.v.Name), address-v.at)
+	}
+	return ""
+}
+
+// named finds the variable that holds an offset of shared or local memory.
+func (c *sanitizer) named(s space, address uint64) *placed {
+	for i := range c.names {
+		v := &c.names[i]
+		if (v.v.Space == "shared") == (s == spaceShared) && address >= v.at && (address < v.at+v.size || v.v.Dynamic || v.v.Extern) {
+			return v
+		}
+	}
+	return nil
+}
+
+// variable checks an access that starts from a variable's address against the variable's size. It stays in the CTA's
+// memory, so it may go on.
+func (c *sanitizer) variable(w *warp, in *inst, s space, lane uint, address, size uint64) bool {
+	k := c.facts[in.id].origin - originVariable
+	if k < 0 || int(k) >= len(c.names) {
+		return true
+	}
+	v := &c.names[k]
+	if v.v.Dynamic || v.v.Extern || address >= v.at && address+size <= v.at+v.size || (v.v.Space == "shared") != (s == spaceShared) {
+		return true
+	}
+	f := c.at(w, in, &driver.Finding{Kind: driver.FoundOutOfBounds, Advice: "check the index against the array's size"}, s, address, size)
+	what := fmt.Sprintf("%s of %s", plainName(v.v.Name), byteCount(v.size))
+	if address < v.at {
+		f.Where = byteCount(v.at-address) + " before " + what
+	} else {
+		f.Where = byteCount(address-min(v.at+v.size, address)) + " past the end of " + what
+	}
+	c.report(w, in.id, lane, f, "", 1)
+	return true
+}
+
+// plainName takes the name of a variable of a function out of its mangled form: _ZZ3sumPfE4tile is tile.
+func plainName(name string) string {
+	if !strings.HasPrefix(name, "_Z") {
+		return name
+	}
+	for i := len(name) - 1; i > 1; i-- {
+		if name[i] < '0' || name[i] > '9' || name[i-1] >= '0' && name[i-1] <= '9' {
+			continue
+		}
+		n, at := 0, i
+		for at < len(name) && name[at] >= '0' && name[at] <= '9' {
+			n = n*10 + int(name[at]-'0')
+			at++
+		}
+		if n > 0 && (at+n == len(name) || at+n < len(name) && name[at+n] == '_') {
+			return name[at : at+n]
+		}
+	}
+	return name
+}
