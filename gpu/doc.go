@@ -7,4 +7,6 @@
 //
 // Functions that make something a cell wants at once (Empty, Zeros, From, Measure …) give one value and panic with an
 // *Error; everything else returns it.
+//
+//go:generate go run ./internal/nvrtc/sanitizegen testdata/sanitize
 package gpu

@@ -53,7 +53,7 @@ type Finding struct {
 	Advice   string
 }
 
-// Headline is "reduce: race in shared memory: read after write, 508 hazards".
+// Headline is "reduce: race in shared memory between a read and a write, 508 hazards".
 func (f *Finding) Headline() string {
 	text := string(f.Kind)
 	if f.Function != "" {
@@ -64,11 +64,18 @@ func (f *Finding) Headline() string {
 	}
 	switch {
 	case f.Kind == FoundRace && f.Second != nil:
-		text += fmt.Sprintf(": %s after %s, %s", f.First.What, f.Second.What, counted(f.Count, "hazard"))
+		text += fmt.Sprintf(" between %s and %s, %s", article(f.First.What), article(f.Second.What), counted(f.Count, "hazard"))
 	case f.Count > 1:
 		text += ", " + counted(f.Count, "time")
 	}
 	return text
+}
+
+func article(what string) string {
+	if what == "atomic" {
+		return "an " + what
+	}
+	return "a " + what
 }
 
 // counted is "1 hazard", "508 hazards".

@@ -27,8 +27,10 @@ type sanitizer struct {
 	syncs   map[uint64]*farNode // what strong writes to a word told
 	found   map[findingKey]*driver.Finding
 	list    []*driver.Finding
-	most    string // why something was not watched
+	apart   map[*driver.Finding]int // of races: the farthest parties
+	most    string                  // why something was not watched
 	last    *allocation
+	doubts  doubts   // of reads of device memory
 	names   []placed // variables in shared and local memory
 }
 
@@ -40,6 +42,7 @@ type ctaCheck struct {
 	syncs    map[uint64]*farNode
 	warps    []warpCheck
 	barriers [maxBarriers][]comer
+	doubts   doubts
 }
 
 // warpCheck is the sanitizer's state of one warp.
@@ -79,7 +82,7 @@ type syncFact struct {
 }
 
 func newSanitizer(r *launchRun, p *program, tensors []driver.Extent) *sanitizer {
-	c := &sanitizer{run: r, p: p, tensors: tensors, global: newShadow(shadowCap, maxReaders), syncs: map[uint64]*farNode{}, found: map[findingKey]*driver.Finding{},
+	c := &sanitizer{run: r, p: p, tensors: tensors, global: newShadow(shadowCap, maxReaders), syncs: map[uint64]*farNode{}, found: map[findingKey]*driver.Finding{}, apart: map[*driver.Finding]int{},
 		facts: make([]syncFact, len(p.f.Body)), names: p.placed}
 	origins := p.origins()
 	for i := range p.f.Body {
@@ -131,7 +134,7 @@ func (c *sanitizer) startCTA(k *cta) {
 	s.shared.clear()
 	s.written = newWrittenBits(len(k.shared))
 	s.syncs = map[uint64]*farNode{}
-	s.barriers = [maxBarriers][]comer{}
+	s.barriers, s.doubts = [maxBarriers][]comer{}, doubts{}
 	for i := range s.warps {
 		s.warps[i] = warpCheck{}
 		s.warps[i].reset()
@@ -173,7 +176,7 @@ func (c *sanitizer) warpSync(w *warp, lanes uint32) {
 
 func (c *sanitizer) enter(w *warp, basicBlock int32, lanes uint32) {}
 func (c *sanitizer) access(w *warp, in *inst, a access)            {}
-func (c *sanitizer) endCTA(k *cta)                                 {}
+func (c *sanitizer) endCTA(k *cta)                                 { k.checked.doubts.settle(c) }
 
 // arrive is called when lanes reach a barrier of the CTA.
 func (c *sanitizer) arrive(w *warp, e *ending, number uint32, lanes uint32) {
@@ -183,7 +186,7 @@ func (c *sanitizer) arrive(w *warp, e *ending, number uint32, lanes uint32) {
 		missing := w.live &^ lanes
 		c.report(w, e.id, lowest(lanes), &driver.Finding{Kind: driver.FoundBarrier, First: driver.Party{What: "barrier"},
 			Detail: fmt.Sprintf("%d of the warp's %d threads come here, lane %d does not", popcount(lanes), popcount(w.live), lowest(missing)),
-			Advice: "put the barrier where every thread of the CTA comes, outside the branch"}, "", uint64(popcount(w.live)))
+			Advice: "put the barrier where every thread of the CTA comes, outside the branch"}, uint64(popcount(w.live)))
 	}
 	s.barriers[number] = append(s.barriers[number], comer{w, lanes, e.id, !e.arrive})
 }
@@ -239,7 +242,7 @@ func (c *sanitizer) checkGone(k *cta, comers []comer) {
 	if gone > 0 {
 		c.report(first.w, first.id, lowest(first.lanes), &driver.Finding{Kind: driver.FoundBarrier, First: driver.Party{What: "barrier"},
 			Detail: fmt.Sprintf("%d of the CTA's %d threads have left the kernel before it, the first is warp %d lane %d", gone, threads, warp, lane),
-			Advice: "let threads without work skip the work, not the barrier: no return before it"}, "", uint64(gone))
+			Advice: "let threads without work skip the work, not the barrier: no return before it"}, uint64(gone))
 	}
 }
 
@@ -274,6 +277,7 @@ func (s *shadow) arrived(m copyMark, cta uint32, warp uint16, time uint32) {
 
 // findings gives what was found, in the order in which it was first seen, with what stopped the launch.
 func (c *sanitizer) findings(err error) []driver.Finding {
+	c.doubts.settle(c)
 	var fault *driver.Fault
 	if errors.As(err, &fault) {
 		c.stopped(fault)

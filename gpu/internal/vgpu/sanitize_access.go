@@ -74,7 +74,7 @@ func (c *sanitizer) direction(in *inst, s space) (read, write bool, kind markKin
 // within checks alignment and bounds of one lane's access.
 func (c *sanitizer) within(w *warp, in *inst, s space, lane uint, address, size uint64) bool {
 	if address&(size-1) != 0 {
-		c.report(w, in.id, lane, c.at(w, in, &driver.Finding{Kind: driver.FoundMisaligned, Advice: fmt.Sprintf("an access of %d B needs an address that is a multiple of %d: check offset and pitch", size, size)}, s, address, size), "", 1)
+		c.report(w, in.id, lane, c.at(w, in, &driver.Finding{Kind: driver.FoundMisaligned, Advice: fmt.Sprintf("an access of %d B needs an address that is a multiple of %d: check offset and pitch", size, size)}, s, address, size), 1)
 		return false
 	}
 	switch s {
@@ -87,7 +87,7 @@ func (c *sanitizer) within(w *warp, in *inst, s space, lane uint, address, size 
 		if address > n || address+size > n {
 			f := c.at(w, in, &driver.Finding{Kind: driver.FoundOutOfBounds, Advice: advice}, s, address, size)
 			f.Where = what + byteCount(n)
-			c.report(w, in.id, lane, f, "", 1)
+			c.report(w, in.id, lane, f, 1)
 			return false
 		}
 		return c.variable(w, in, s, lane, address, size)
@@ -108,13 +108,13 @@ func (c *sanitizer) within(w *warp, in *inst, s space, lane uint, address, size 
 		} else if t := c.tensorOf(c.facts[in.id].origin); t != nil {
 			f.Where = beyond(t, address, size)
 		}
-		c.report(w, in.id, lane, f, "", 1)
+		c.report(w, in.id, lane, f, 1)
 		return false
 	}
 	if t := c.tensorOf(c.facts[in.id].origin); t != nil && (address < uint64(t.Base) || address+size > uint64(t.Base)+uint64(t.Bytes)) {
 		f := c.at(w, in, &driver.Finding{Kind: driver.FoundOutsideTensor, Advice: "compare the index with the number of elements before the access"}, s, address, size)
 		f.Where = beyond(t, address, size)
-		c.report(w, in.id, lane, f, "", 1)
+		c.report(w, in.id, lane, f, 1)
 	}
 	return true
 }
@@ -123,13 +123,10 @@ func (c *sanitizer) within(w *warp, in *inst, s space, lane uint, address, size 
 func beyond(t *driver.Extent, address, size uint64) string {
 	low, high := uint64(t.Base), uint64(t.Base)+uint64(t.Bytes)
 	what := fmt.Sprintf("%s of parameter %d", t.Name, t.Param+1)
-	switch {
-	case address < low:
+	if address < low {
 		return byteCount(low-address) + " before " + what
-	case address < high:
-		return fmt.Sprintf("its last %s lie past the end of %s", byteCount(address+size-high), what)
 	}
-	return byteCount(address-high) + " past the end of " + what
+	return past(address, high, size) + what
 }
 
 // at fills in where an access goes.
@@ -180,7 +177,7 @@ func (c *sanitizer) sharedWritten(w *warp, in *inst, lane uint, address, size ui
 			c.uninitialised(w, in, spaceShared, lane, at, min(uint64(max(in.size, 1)), size))
 		}
 	}
-	if write || read {
+	if write {
 		v.set(address, size)
 	}
 }
@@ -199,7 +196,7 @@ func (c *sanitizer) globalWritten(w *warp, in *inst, lane uint, address, size ui
 			c.uninitialised(w, in, spaceGlobal, lane, at, size)
 		}
 	}
-	if write || read {
+	if write {
 		a.markWritten(address, address+size)
 	}
 }
@@ -246,7 +243,7 @@ func (c *sanitizer) local(w *warp, in *inst, a *[32]uint64, size uint64, read, w
 
 func (c *sanitizer) uninitialised(w *warp, in *inst, s space, lane uint, address, size uint64) {
 	f := &driver.Finding{Kind: driver.FoundUninitialised, First: driver.Party{What: "read"}, Advice: "write it before it is read, in every thread that reads it"}
-	c.report(w, in.id, lane, c.at(w, in, f, s, address, size), "", 1)
+	c.suspect(w, in.id, lane, c.at(w, in, f, s, address, size))
 }
 
 // strong lets a lane learn from strong writes before it and tell those who read after it.

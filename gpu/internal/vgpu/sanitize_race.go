@@ -33,7 +33,7 @@ func (x *touchOf) touch(address uint64, read, write bool) {
 		if c.write.lanes != 0 {
 			switch {
 			case c.write.time == pendingTime && !(c.write.id == x.id && c.write.warp == me.warp && c.write.lanes == me.lanes && x.kind&markAsync != 0):
-				x.notArrived(&c.write, at, step)
+				x.notArrived(&c.write, at, at == address)
 			case !x.ordered(&c.write) && !x.both(&c.write):
 				x.race(&c.write, at, step, read && !write, true)
 			}
@@ -107,12 +107,7 @@ func (x *touchOf) ordered(m *mark) bool {
 // race reports two accesses without an order.
 func (x *touchOf) race(m *mark, at, step uint64, reads, wrote bool) {
 	f := &driver.Finding{Kind: driver.FoundRace, Space: "global", Address: at, Bytes: int(x.size), Where: x.c.where(x.w, x.id, x.space, at)}
-	f.First.What = "write"
-	if reads {
-		f.First.What = "read"
-	} else if x.kind&markAtomic != 0 {
-		f.First.What = "atomic"
-	}
+	f.First.What = whatOf(reads || x.kind&markAtomic != 0, !reads, x.kind)
 	second := x.party(m, wrote)
 	f.Second = &second
 	near := m.cta == x.k.number && int(m.warp) == x.w.id
@@ -131,11 +126,19 @@ func (x *touchOf) race(m *mark, at, step uint64, reads, wrote bool) {
 	if x.space == spaceShared {
 		f.Space = "shared"
 	}
-	x.c.report(x.w, x.id, x.lane, f, lineOf(&second), step)
+	x.c.report(x.w, x.id, x.lane, f, step)
+	if wrote {
+		return
+	}
+	if x.space == spaceShared {
+		x.k.doubts.explain(at, step)
+	} else {
+		x.c.doubts.explain(at, step)
+	}
 }
 
 // notArrived reports an access to what an asynchronous copy is still writing.
-func (x *touchOf) notArrived(m *mark, at, step uint64) {
+func (x *touchOf) notArrived(m *mark, at uint64, first bool) {
 	second := x.party(m, true)
 	f := &driver.Finding{Kind: driver.FoundNotArrived, Space: "shared", Address: at, Bytes: int(x.size), Where: x.c.where(x.w, x.id, x.space, at), Second: &second,
 		Advice: "wait for the copy (cp.async.wait_group, or its mbarrier) before the barrier that the readers pass"}
@@ -148,5 +151,9 @@ func (x *touchOf) notArrived(m *mark, at, step uint64) {
 	} else if in := x.c.p.infos[x.id].kind; in == sharedStore || in == globalStore {
 		f.First.What = "write"
 	}
-	x.c.report(x.w, x.id, x.lane, f, lineOf(&second), step)
+	n := uint64(0)
+	if first {
+		n = 1
+	}
+	x.c.report(x.w, x.id, x.lane, f, n)
 }

@@ -12,8 +12,7 @@ import (
 type findingKey struct {
 	kind   driver.FindingKind
 	space  string
-	what   string // of a race: what both did
-	first  string
+	first  string // what the party did, and its line
 	second string
 }
 
@@ -21,15 +20,25 @@ type findingKey struct {
 const mostFindings = 256
 
 // report notes a finding, or counts it to one like it. It is seen n times, of a race in n bytes.
-func (c *sanitizer) report(w *warp, id int32, lane uint, f *driver.Finding, second string, n uint64) {
-	what := f.First.What
+func (c *sanitizer) report(w *warp, id int32, lane uint, f *driver.Finding, n uint64) {
 	f.First = c.partyAt(f.First.What, id, w.cta.index, w.id, lane, w.cta.dim)
-	key := findingKey{kind: f.Kind, space: f.Space, what: what, first: lineOf(&f.First), second: second}
+	c.note(f, n)
+}
+
+// note lists a finding whose parties are known, or counts it to one like it.
+func (c *sanitizer) note(f *driver.Finding, n uint64) {
+	key := findingKey{kind: f.Kind, space: f.Space, first: f.First.What + " " + lineOf(&f.First)}
 	if f.Second != nil {
-		key.what += " " + f.Second.What
+		key.second = f.Second.What + " " + lineOf(f.Second)
+		if f.Kind == driver.FoundRace && key.second < key.first { // which of the two came first is chance
+			key.first, key.second = key.second, key.first
+		}
 	}
 	if known := c.found[key]; known != nil {
 		known.Count += n
+		if f.Kind == driver.FoundRace && apart(f) > c.apart[known] { // the order that it lacks is one over more threads
+			known.Advice, c.apart[known] = f.Advice, apart(f)
+		}
 		return
 	}
 	if len(c.list) >= mostFindings {
@@ -38,7 +47,21 @@ func (c *sanitizer) report(w *warp, id int32, lane uint, f *driver.Finding, seco
 	}
 	f.Function, f.Count = c.p.f.Name, n
 	c.found[key] = f
+	if f.Kind == driver.FoundRace {
+		c.apart[f] = apart(f)
+	}
 	c.list = append(c.list, f)
+}
+
+// apart tells how far from each other a race's parties are: lanes of a warp, warps of a CTA, CTAs.
+func apart(f *driver.Finding) int {
+	switch {
+	case f.First.CTA != f.Second.CTA:
+		return 2
+	case f.First.Warp != f.Second.Warp:
+		return 1
+	}
+	return 0
 }
 
 // lineOf is where a party stands: its line of CUDA C++, else of PTX.
@@ -125,10 +148,21 @@ func (c *sanitizer) variable(w *warp, in *inst, s space, lane uint, address, siz
 	if address < v.at {
 		f.Where = byteCount(v.at-address) + " before " + what
 	} else {
-		f.Where = byteCount(address-min(v.at+v.size, address)) + " past the end of " + what
+		f.Where = past(address, v.at+v.size, size) + what
 	}
-	c.report(w, in.id, lane, f, "", 1)
+	c.report(w, in.id, lane, f, 1)
 	return true
+}
+
+// past says how far behind the end of something an access lies.
+func past(address, end, size uint64) string {
+	switch {
+	case address < end:
+		return "its last " + byteCount(address+size-end) + " lie past the end of "
+	case address == end:
+		return "just past the end of "
+	}
+	return byteCount(address-end) + " past the end of "
 }
 
 // plainName takes the name of a variable of a function out of its mangled form: _ZZ3sumPfE4tile is tile.

@@ -10,6 +10,7 @@ import (
 // symbols_memwall_gpu is the table of package memwall/gpu.
 func symbols_memwall_gpu() Table {
 	return Table{
+		"Access":            reflect.ValueOf((*memwall_gpu.Access)(nil)),
 		"BeginCell":         reflect.ValueOf(memwall_gpu.BeginCell),
 		"Buffer":            reflect.ValueOf((*memwall_gpu.Buffer)(nil)),
 		"Card":              reflect.ValueOf((*memwall_gpu.Card)(nil)),
@@ -38,6 +39,8 @@ func symbols_memwall_gpu() Table {
 		"Event":             reflect.ValueOf((*memwall_gpu.Event)(nil)),
 		"Failed":            reflect.ValueOf(memwall_gpu.Failed),
 		"Fault":             reflect.ValueOf((*memwall_gpu.Fault)(nil)),
+		"Finding":           reflect.ValueOf((*memwall_gpu.Finding)(nil)),
+		"Findings":          reflect.ValueOf((*memwall_gpu.Findings)(nil)),
 		"Function":          reflect.ValueOf((*memwall_gpu.Function)(nil)),
 		"FunctionFacts":     reflect.ValueOf((*memwall_gpu.FunctionFacts)(nil)),
 		"Graph":             reflect.ValueOf((*memwall_gpu.Graph)(nil)),
@@ -52,6 +55,8 @@ func symbols_memwall_gpu() Table {
 		"Report":            reflect.ValueOf((*memwall_gpu.Report)(nil)),
 		"Roofline":          reflect.ValueOf(memwall_gpu.Roofline),
 		"Sample":            reflect.ValueOf(memwall_gpu.Sample),
+		"Sanitize":          reflect.ValueOf(memwall_gpu.Sanitize),
+		"SanitizeCell":      reflect.ValueOf(memwall_gpu.SanitizeCell),
 		"SetDefault":        reflect.ValueOf(memwall_gpu.SetDefault),
 		"SideBySide":        reflect.ValueOf(memwall_gpu.SideBySide),
 		"Stream":            reflect.ValueOf((*memwall_gpu.Stream)(nil)),

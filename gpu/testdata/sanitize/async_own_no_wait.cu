@@ -1,0 +1,18 @@
+// launch 1 32 0: x=f32:128 z=f32:32
+__device__ void copy16(void *to, const void *from) {
+  unsigned a = (unsigned)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(a), "l"(from) : "memory");
+}
+__device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> __device__ void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+// Not even the thread that asked for the copy sees it before the wait.
+extern "C" __global__ void kernel(const float *x, float *y) {
+  __shared__ __align__(16) float tile[128];
+  int t = threadIdx.x;
+  copy16(tile + 4 * t, x + 4 * t);
+  commit();
+#ifndef BROKEN
+  wait<0>();
+#endif
+  y[t] = tile[4 * t] + tile[4 * t + 3];
+}
