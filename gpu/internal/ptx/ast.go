@@ -1,6 +1,9 @@
 package ptx
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Module is parsed PTX text.
 type Module struct {
@@ -141,6 +144,8 @@ type Operand struct {
 	Float    FloatKind
 	Bits     uint64 // OperandImmediate; of an absolute OperandAddress without a base: 0
 	Offset   int64  // OperandAddress, OperandSymbol
+	Select   string // OperandRegister: the bytes or halves that a video instruction takes, "b0", "h1", "b3210"
+	Negative bool   // OperandRegister: -a, a factor of vmad
 	Variable *Variable
 	Target   int    // OperandLabel: index into the body
 	Name     string // as written
@@ -202,6 +207,16 @@ const (
 	ClusterCtarank
 	ClusterNctarank
 	EnvReg // %envreg0 … %envreg31 read as 0
+	AggregateSharedSize
+	ReservedSharedBegin
+	ReservedSharedEnd
+	ReservedSharedCap
+	ReservedShared0
+	ReservedShared1
+	IsExplicitCluster // a predicate
+	CurrentGraph      // %current_graph_exec reads as 0
+	Performance       // %pm0 … %pm7 read as 0
+	Performance64     // %pm0_64 … %pm7_64 read as 0
 	NumSpecials
 )
 
@@ -211,11 +226,20 @@ var specials = map[string]Special{
 	"%clock": Clock, "%clock_hi": ClockHi, "%clock64": Clock64,
 	"%globaltimer": GlobalTimer, "%globaltimer_lo": GlobalTimerLo, "%globaltimer_hi": GlobalTimerHi,
 	"%dynamic_smem_size": DynamicSharedSize, "%total_smem_size": TotalSharedSize,
+	"%aggr_smem_size": AggregateSharedSize, "%reserved_smem_offset_begin": ReservedSharedBegin, "%reserved_smem_offset_end": ReservedSharedEnd,
+	"%reserved_smem_offset_cap": ReservedSharedCap, "%reserved_smem_offset_0": ReservedShared0, "%reserved_smem_offset_1": ReservedShared1,
+	"%is_explicit_cluster": IsExplicitCluster, "%current_graph_exec": CurrentGraph,
+	// Without a component: the vector that mov.v4 reads.
+	"%tid": TidX, "%ntid": NtidX, "%ctaid": CtaidX, "%nctaid": NctaidX, "%clusterid": ClusterIDX, "%nclusterid": NclusterIDX,
+	"%cluster_ctaid": ClusterCtaidX, "%cluster_nctaid": ClusterNctaidX,
 	"%cluster_ctarank": ClusterCtarank, "%cluster_nctarank": ClusterNctarank,
 }
 
 func init() {
 	for i, c := range []string{".x", ".y", ".z"} {
+		for n := range 8 {
+			specials["%pm"+strconv.Itoa(n)], specials["%pm"+strconv.Itoa(n)+"_64"] = Performance, Performance64
+		}
 		for name, s := range map[string]Special{"%tid": TidX, "%ntid": NtidX, "%ctaid": CtaidX, "%nctaid": NctaidX, "%clusterid": ClusterIDX,
 			"%nclusterid": NclusterIDX, "%cluster_ctaid": ClusterCtaidX, "%cluster_nctaid": ClusterNctaidX} {
 			specials[name+c] = s + Special(i)
@@ -224,7 +248,14 @@ func init() {
 }
 
 // Wide reports whether the special register has 64 bits.
-func (s Special) Wide() bool { return s == Clock64 || s == GlobalTimer || s == GridID }
+func (s Special) Wide() bool {
+	return s == Clock64 || s == GlobalTimer || s == GridID || s == CurrentGraph || s == Performance64
+}
+
+// Vector reports whether the special register has components x, y and z.
+func (s Special) Vector() bool {
+	return s >= TidX && s <= NctaidZ || s >= ClusterIDX && s <= ClusterNctaidZ
+}
 
 // TypeSize is the size of a PTX type in bytes, 1 for pred and 0 for what is no type.
 func TypeSize(t string) int {

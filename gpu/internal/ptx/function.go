@@ -238,6 +238,7 @@ func (p *parser) instruction(t token) {
 	}
 	parts := strings.Split(in.Spelling, ".")
 	in.Opcode, in.Modifiers = parts[0], parts[1:]
+	p.code = in.Opcode
 	if len(p.f.Body) >= maxInstructions {
 		p.fail(t, "function %s has more than %d instructions", p.f.Name, maxInstructions)
 	}

@@ -41,6 +41,14 @@ func (p *parser) simple(instruction, index, element int) Operand {
 			p.fail(t, "! stands only before a predicate")
 		}
 	case t.kind == tokenPunct && (t.text == "-" || t.text == "+") || t.kind == tokenNumber:
+		if t.text == "-" && p.code == "vmad" {
+			p.advance()
+			if o = p.simple(instruction, index, element); o.Kind != OperandRegister {
+				p.fail(t, "- stands only before a number or a factor of vmad")
+			}
+			o.Negative = true
+			break
+		}
 		o = p.immediate(t)
 	case t.kind == tokenName && t.text[0] != '.':
 		p.advance()
@@ -80,6 +88,12 @@ func (p *parser) named(o *Operand, t token, instruction, index, element int) {
 		o.Kind, o.Register = OperandRegister, r
 		return
 	}
+	if name, part, ok := strings.Cut(t.text, "."); ok && isSelection(part) {
+		if r, ok := p.register(name); ok {
+			o.Kind, o.Register, o.Select = OperandRegister, r, part
+			return
+		}
+	}
 	if s, ok := specials[t.text]; ok {
 		o.Kind, o.Special = OperandSpecial, s
 		return
@@ -99,6 +113,14 @@ func (p *parser) named(o *Operand, t token, instruction, index, element int) {
 	}
 	o.Kind = OperandLabel
 	p.pending = append(p.pending, pendingName{instruction: instruction, operand: index, element: element, scope: p.scope, at: t})
+}
+
+// isSelection reports whether a name's part selects bytes or halves of a register: b or h and one to four digits.
+func isSelection(part string) bool {
+	if len(part) < 2 || len(part) > 5 || part[0] != 'b' && part[0] != 'h' {
+		return false
+	}
+	return allDigits(part[1:])
 }
 
 // offset reads any number of `+ 4`, `+-4` or `- 4`.

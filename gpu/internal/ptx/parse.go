@@ -55,6 +55,7 @@ type parser struct {
 	pending  []pendingName
 	module0  *scope // module-level variables
 	noUnroll bool   // a .pragma "nounroll" awaits its instruction
+	code     string // opcode of the instruction being read
 }
 
 func (p *parser) fail(t token, format string, args ...any) {

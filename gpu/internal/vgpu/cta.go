@@ -121,7 +121,13 @@ func (k *cta) fillSpecial(w *warp, s specialSlot) {
 		case ptx.DynamicSharedSize:
 			d[lane] = uint32(k.dyn)
 		case ptx.TotalSharedSize:
-			d[lane] = uint32(len(k.shared))
+			d[lane] = uint32(len(k.shared) - k.p.reserved)
+		case ptx.AggregateSharedSize:
+			d[lane] = uint32(len(k.shared) - k.p.reserved + reservedShared)
+		case ptx.ReservedSharedEnd, ptx.ReservedSharedCap:
+			d[lane] = reservedShared
+		case ptx.ReservedShared1:
+			d[lane] = reservedSharedGroup
 		}
 	}
 }

@@ -31,6 +31,9 @@ func (d *decoder) checkRegister(o *ptx.Operand, t string) error {
 	if r.Type == "pred" {
 		return decodeError(d.m, d.in, "operand %s is a predicate, expected .%s", r.Name, t)
 	}
+	if (o.Select != "" || o.Negative) && d.in.Opcode[0] != 'v' {
+		return decodeError(d.m, d.in, "operand %s: parts of a register stand only in video instructions", o.Name)
+	}
 	have, want := ptx.TypeSize(r.Type), typeBytes(t)
 	wider := d.in.Opcode == "cvt" || d.in.Opcode == "ld" || d.in.Opcode == "st" || d.in.Opcode == "ldu"
 	if isWideType(r.Type) != (want == 8) || (have == 16) != (want == 16) || have != want && !wider {
@@ -94,6 +97,9 @@ func (d *decoder) source(o *ptx.Operand, t string) (uint32, error) {
 		address, err := d.symbol(o)
 		return d.constant(address, wide), err
 	case ptx.OperandSpecial:
+		if !strings.Contains(o.Name, ".") && o.Special.Vector() && d.in.Modifiers[0] != "v4" {
+			return 0, d.m.ErrorAt(d.in, "special register "+o.Name+" is a vector", "read one component: "+o.Name+".x")
+		}
 		return d.specialSlot(o.Special, wide)
 	}
 	return 0, decodeError(d.m, d.in, "operand %s is neither a register nor a number", o.Name)

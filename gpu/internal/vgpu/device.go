@@ -261,3 +261,12 @@ func (d *Device) Close() error {
 	}
 	return nil
 }
+
+// warpsPerSM is how many warps an SM holds at most.
+func (d *Device) warpsPerSM() int {
+	l, err := perf.LimitsOf(d.profile.Major, d.profile.Minor)
+	if err != nil { // a profile of an unknown architecture: what most have
+		return 64
+	}
+	return l.WarpsPerSM
+}

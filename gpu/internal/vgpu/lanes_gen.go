@@ -501,8 +501,14 @@ var laneRows = []row{
 	{patterns: []string{"cvt.rn.relu.bf16x2.f32"}, dst: "u32", src: []string{"f32", "f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnReluBf16x2F32},
 	{patterns: []string{"cvt.rna.tf32.f32"}, dst: "u32", src: []string{"f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnaTf32F32},
 	{patterns: []string{"cvt.rn.tf32.f32"}, dst: "u32", src: []string{"f32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.21", lane: laneCvtRnTf32F32},
+	{patterns: []string{"cvt.pack.sat.u16.s32"}, dst: "u32", src: []string{"s32", "s32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatU16S32},
+	{patterns: []string{"cvt.pack.sat.s16.s32"}, dst: "u32", src: []string{"s32", "s32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatS16S32},
 	{patterns: []string{"cvt.pack.sat.u8.s32.b32"}, dst: "u32", src: []string{"s32", "s32", "u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatU8S32B32},
 	{patterns: []string{"cvt.pack.sat.s8.s32.b32"}, dst: "u32", src: []string{"s32", "s32", "u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatS8S32B32},
+	{patterns: []string{"cvt.pack.sat.u4.s32.b32"}, dst: "u32", src: []string{"s32", "s32", "u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatU4S32B32},
+	{patterns: []string{"cvt.pack.sat.s4.s32.b32"}, dst: "u32", src: []string{"s32", "s32", "u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatS4S32B32},
+	{patterns: []string{"cvt.pack.sat.u2.s32.b32"}, dst: "u32", src: []string{"s32", "s32", "u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatU2S32B32},
+	{patterns: []string{"cvt.pack.sat.s2.s32.b32"}, dst: "u32", src: []string{"s32", "s32", "u32"}, class: perf.ClassConvert, flop: 0, flops: 0, section: "9.7.9.22", lane: laneCvtPackSatS2S32B32},
 	{patterns: []string{"setp.eq.u16", "setp.eq.b16"}, dst: "pred", src: []string{"u16", "u16"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.6.2", lane: laneSetpEqU16},
 	{patterns: []string{"setp.eq.s16"}, dst: "pred", src: []string{"s16", "s16"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.6.2", lane: laneSetpEqS16},
 	{patterns: []string{"setp.eq.u32", "setp.eq.b32"}, dst: "pred", src: []string{"u32", "u32"}, class: perf.ClassInteger, flop: 0, flops: 0, section: "9.7.6.2", lane: laneSetpEqU32},
@@ -6655,25 +6661,91 @@ func laneCvtRnTf32F32(w *warp, in *inst) {
 	}
 }
 
+// laneCvtPackSatU16S32 is cvt.pack.sat.u16.s32 (PTX ISA 9.7.9.22): for each lane, with sources x, y,
+//
+//	d[i] = uint32(min(max(x, 0), 65535))&0xffff<<16 | uint32(min(max(y, 0), 65535))&0xffff
+func laneCvtPackSatU16S32(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.s32(in.a), w.s32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = uint32(min(max(x, 0), 65535))&0xffff<<16 | uint32(min(max(y, 0), 65535))&0xffff
+	}
+}
+
+// laneCvtPackSatS16S32 is cvt.pack.sat.s16.s32 (PTX ISA 9.7.9.22): for each lane, with sources x, y,
+//
+//	d[i] = uint32(min(max(x, -32768), 32767))&0xffff<<16 | uint32(min(max(y, -32768), 32767))&0xffff
+func laneCvtPackSatS16S32(w *warp, in *inst) {
+	d, a, b := w.u32(in.d), w.s32(in.a), w.s32(in.b)
+	for i := range d {
+		x, y := a[i], b[i]
+		d[i] = uint32(min(max(x, -32768), 32767))&0xffff<<16 | uint32(min(max(y, -32768), 32767))&0xffff
+	}
+}
+
 // laneCvtPackSatU8S32B32 is cvt.pack.sat.u8.s32.b32 (PTX ISA 9.7.9.22): for each lane, with sources x, y, z,
 //
-//	d[i] = z<<16 | uint32(min(max(x, 0), 255))<<8 | uint32(min(max(y, 0), 255))
+//	d[i] = z<<16 | uint32(min(max(x, 0), 255))&0xff<<8 | uint32(min(max(y, 0), 255))&0xff
 func laneCvtPackSatU8S32B32(w *warp, in *inst) {
 	d, a, b, c := w.u32(in.d), w.s32(in.a), w.s32(in.b), w.u32(in.c)
 	for i := range d {
 		x, y, z := a[i], b[i], c[i]
-		d[i] = z<<16 | uint32(min(max(x, 0), 255))<<8 | uint32(min(max(y, 0), 255))
+		d[i] = z<<16 | uint32(min(max(x, 0), 255))&0xff<<8 | uint32(min(max(y, 0), 255))&0xff
 	}
 }
 
 // laneCvtPackSatS8S32B32 is cvt.pack.sat.s8.s32.b32 (PTX ISA 9.7.9.22): for each lane, with sources x, y, z,
 //
-//	d[i] = z<<16 | uint32(uint8(min(max(x, -128), 127)))<<8 | uint32(uint8(min(max(y, -128), 127)))
+//	d[i] = z<<16 | uint32(min(max(x, -128), 127))&0xff<<8 | uint32(min(max(y, -128), 127))&0xff
 func laneCvtPackSatS8S32B32(w *warp, in *inst) {
 	d, a, b, c := w.u32(in.d), w.s32(in.a), w.s32(in.b), w.u32(in.c)
 	for i := range d {
 		x, y, z := a[i], b[i], c[i]
-		d[i] = z<<16 | uint32(uint8(min(max(x, -128), 127)))<<8 | uint32(uint8(min(max(y, -128), 127)))
+		d[i] = z<<16 | uint32(min(max(x, -128), 127))&0xff<<8 | uint32(min(max(y, -128), 127))&0xff
+	}
+}
+
+// laneCvtPackSatU4S32B32 is cvt.pack.sat.u4.s32.b32 (PTX ISA 9.7.9.22): for each lane, with sources x, y, z,
+//
+//	d[i] = z<<8 | uint32(min(max(x, 0), 15))&0xf<<4 | uint32(min(max(y, 0), 15))&0xf
+func laneCvtPackSatU4S32B32(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.s32(in.a), w.s32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = z<<8 | uint32(min(max(x, 0), 15))&0xf<<4 | uint32(min(max(y, 0), 15))&0xf
+	}
+}
+
+// laneCvtPackSatS4S32B32 is cvt.pack.sat.s4.s32.b32 (PTX ISA 9.7.9.22): for each lane, with sources x, y, z,
+//
+//	d[i] = z<<8 | uint32(min(max(x, -8), 7))&0xf<<4 | uint32(min(max(y, -8), 7))&0xf
+func laneCvtPackSatS4S32B32(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.s32(in.a), w.s32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = z<<8 | uint32(min(max(x, -8), 7))&0xf<<4 | uint32(min(max(y, -8), 7))&0xf
+	}
+}
+
+// laneCvtPackSatU2S32B32 is cvt.pack.sat.u2.s32.b32 (PTX ISA 9.7.9.22): for each lane, with sources x, y, z,
+//
+//	d[i] = z<<4 | uint32(min(max(x, 0), 3))&0x3<<2 | uint32(min(max(y, 0), 3))&0x3
+func laneCvtPackSatU2S32B32(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.s32(in.a), w.s32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = z<<4 | uint32(min(max(x, 0), 3))&0x3<<2 | uint32(min(max(y, 0), 3))&0x3
+	}
+}
+
+// laneCvtPackSatS2S32B32 is cvt.pack.sat.s2.s32.b32 (PTX ISA 9.7.9.22): for each lane, with sources x, y, z,
+//
+//	d[i] = z<<4 | uint32(min(max(x, -2), 1))&0x3<<2 | uint32(min(max(y, -2), 1))&0x3
+func laneCvtPackSatS2S32B32(w *warp, in *inst) {
+	d, a, b, c := w.u32(in.d), w.s32(in.a), w.s32(in.b), w.u32(in.c)
+	for i := range d {
+		x, y, z := a[i], b[i], c[i]
+		d[i] = z<<4 | uint32(min(max(x, -2), 1))&0x3<<2 | uint32(min(max(y, -2), 1))&0x3
 	}
 }
 

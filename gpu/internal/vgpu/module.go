@@ -159,7 +159,7 @@ func (d *Device) attributes(p *program, facts map[string]driver.FunctionFacts) d
 	peak := p.slots.peak + 2
 	a.Estimated = true
 	a.Registers, a.RegistersLow, a.RegistersHigh = clip(peak), clip(peak*2/3), clip(peak*3/2)
-	a.SharedBytes, a.LocalBytes = p.shared, p.local
+	a.SharedBytes, a.LocalBytes = p.shared-p.reserved, p.local
 	a.Source = "estimate by liveness of the PTX"
 	return a
 }

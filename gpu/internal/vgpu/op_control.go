@@ -14,7 +14,7 @@ var controlRows = []row{
 	{patterns: []string{"bar{,.cta}{.sync,.arrive}", "barrier{,.cta}{.sync,.arrive}{,.aligned}", "bar{,.cta}.red{.popc.u32,.and.pred,.or.pred}",
 		"barrier{,.cta}.red{.popc,.and,.or}{,.aligned}{.u32,.pred}"}, class: perf.ClassBarrier, section: "9.7.13.1", decode: decodeNothing},
 	{patterns: []string{"bar.warp.sync"}, class: perf.ClassBarrier, section: "9.7.13.2", decode: decodeNothing},
-	{patterns: []string{"membar{.cta,.gl,.sys,.proxy.alias}", "fence{,.sc,.acq_rel,.acquire,.release}{.cta,.cluster,.gpu,.sys}",
+	{patterns: []string{"membar{.cta,.gl,.sys,.proxy.alias}", "fence{,.sc,.acq_rel,.acquire,.release}{.cta,.cluster,.gpu,.sys}", "fence{.cta,.cluster,.gpu,.sys}{.sc,.acq_rel,.acquire,.release}",
 		"fence.acquire.sync_restrict::shared::cluster.cluster", "fence.release.sync_restrict::shared::cta.cluster", "fence.mbarrier_init.release.cluster",
 		"fence.proxy.async{,.global,.shared::cta,.shared::cluster}", "fence.proxy.alias", "fence.proxy.tensormap::generic{.acquire,.release}{.cta,.cluster,.gpu,.sys}",
 		"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster"},

@@ -58,6 +58,14 @@ func (d *decoder) move(in *ptx.Instruction) (inst, bool, error) {
 			}
 			return x, true, err
 		}
+		if s == ptx.GridID && t == "u32" {
+			at, err := d.specialSlot(s, true)
+			x := inst{fn: laneCvtU32U64, a: at, pattern: -1}
+			if err == nil {
+				x.d, err = d.destination(&in.Operands[0], t)
+			}
+			return x, true, err
+		}
 		if !isWideType(t) && s.Wide() {
 			return inst{}, true, decodeError(d.m, in, "a 64-bit special register needs mov.u64")
 		}
@@ -228,6 +236,13 @@ func decodeMovePredicate(d *decoder, in *ptx.Instruction, r *row) (inst, error) 
 	var err error
 	if x.d, err = d.predicateDestination(&in.Operands[0]); err != nil {
 		return x, err
+	}
+	if o := &in.Operands[1]; o.Kind == ptx.OperandSpecial && o.Special == ptx.IsExplicitCluster {
+		x.fn = opSetPredicate // true where the entry names its cluster
+		if d.f.ClusterCTAs[0] > 0 {
+			x.imm = uint64(allLanes)
+		}
+		return x, nil
 	}
 	if o := &in.Operands[1]; o.Kind == ptx.OperandImmediate {
 		x.fn = opSetPredicate

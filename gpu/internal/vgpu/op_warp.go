@@ -15,6 +15,7 @@ var warpRows = []row{
 	{patterns: []string{"match{.any,.all}.sync{.b32,.b64}"}, class: perf.ClassWarp, section: "9.7.13.9", decode: decodeMatch},
 	{patterns: []string{"activemask.b32"}, class: perf.ClassWarp, section: "9.7.13.10", decode: decodeActive},
 	{patterns: []string{"redux.sync{.add,.min,.max}{.u32,.s32}", "redux.sync{.and,.or,.xor}.b32"}, class: perf.ClassWarp, section: "9.7.13.11", decode: decodeRedux},
+	{patterns: []string{"redux.sync{.min,.max}{,.abs}{,.NaN}.f32"}, class: perf.ClassWarp, section: "9.7.13.11", decode: decodeRedux, sm: 100},
 }
 
 const (
@@ -305,6 +306,9 @@ func decodeRedux(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	if in.Has("s32") {
 		x.flags |= flagSigned
 	}
+	if in.Has("f32") {
+		x.fn, x.size = opReduxFloat, uint8(b2i(in.Has("abs"))|b2i(in.Has("NaN"))<<1)
+	}
 	x.e, err = d.source(&in.Operands[2], "b32")
 	return x, err
 }
@@ -319,6 +323,38 @@ func opRedux(w *warp, in *inst) {
 		r := a[bits.TrailingZeros32(members)&31]
 		for m := members & (members - 1); m != 0; m &= m - 1 {
 			r = combine32(atomicOp(in.imm), r, a[lowest(m)], in.flags&flagSigned != 0)
+		}
+		for m := members; m != 0; m &= m - 1 {
+			d[lowest(m)] = r
+		}
+		done |= members | 1<<i
+	}
+}
+
+// opReduxFloat is redux.sync.min.f32 and .max.f32: bit 0 of the size asks for magnitudes, bit 1 for NaN where any is.
+func opReduxFloat(w *warp, in *inst) {
+	w.member(in, w.u32(in.e))
+	a, d := *w.f32(in.a), w.f32(in.d)
+	join := minimum[float32]
+	switch nan, most := in.size&2 != 0, atomicOp(in.imm) == atomicMax; {
+	case nan && most:
+		join = maximumNaN
+	case nan:
+		join = minimumNaN
+	case most:
+		join = maximum[float32]
+	}
+	if in.size&1 != 0 {
+		for i := range a {
+			a[i] = abs32(a[i])
+		}
+	}
+	for done := uint32(0); done != w.mask; {
+		i := lowest(w.mask &^ done)
+		members := w.mask & w.u32(in.e)[i]
+		r := quiet(a[bits.TrailingZeros32(members)&31])
+		for m := members & (members - 1); m != 0; m &= m - 1 {
+			r = join(r, a[lowest(m)])
 		}
 		for m := members; m != 0; m &= m - 1 {
 			d[lowest(m)] = r

@@ -24,7 +24,8 @@ type program struct {
 	preds      int
 	params     []paramSlot
 	paramBytes int
-	shared     int             // static bytes
+	shared     int             // static bytes, those reserved included
+	reserved   int             // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
 	dynamicAt  int             // where dynamic shared memory begins
 	local      int             // bytes a lane
 	patterns   int             // memory instructions with an address memo
@@ -207,6 +208,9 @@ func (d *decoder) layout() error {
 	}
 	used := map[*ptx.Variable]bool{}
 	for i := range d.f.Body {
+		if readsReserved(d.f.Body[i].Operands) {
+			p.reserved, p.shared = reservedShared, reservedShared
+		}
 		markVariables(d.f.Body[i].Operands, used)
 	}
 	var dynamic []*ptx.Variable
@@ -251,6 +255,22 @@ func (d *decoder) layout() error {
 		p.placed = append(p.placed, placed{v, uint64(p.dynamicAt), 0})
 	}
 	return nil
+}
+
+// reservedShared is what the system takes of a CTA's shared memory from sm_80 on; cooperative groups of several warps keep
+// their barriers there, from byte 512 on.
+const (
+	reservedShared      = 1024
+	reservedSharedGroup = 512
+)
+
+func readsReserved(list []ptx.Operand) bool {
+	for i := range list {
+		if s := list[i].Special; list[i].Kind == ptx.OperandSpecial && s >= ptx.ReservedSharedBegin && s <= ptx.ReservedShared1 {
+			return true
+		}
+	}
+	return false
 }
 
 func markVariables(list []ptx.Operand, used map[*ptx.Variable]bool) {

@@ -104,9 +104,14 @@ func (k *worker) admit() bool {
 		c.warps[j].w = k
 	}
 	for _, s := range k.p.specials {
-		if s.special == ptx.NSMID {
-			for j := range c.warps {
+		for j := range c.warps {
+			switch s.special {
+			case ptx.NSMID:
 				fill(c.warps[j].u32(s.at), uint32(r.sms))
+			case ptx.GridID:
+				fill(c.warps[j].u64(s.at), r.number)
+			case ptx.NwarpID:
+				fill(c.warps[j].u32(s.at), uint32(r.device.warpsPerSM()))
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package lanegen
 
+import "fmt"
+
 // convertRows are the conversions that compilers emit most; every other legal cvt runs through convert.go's general lane.
 func convertRows() {
 	row := func(pattern, dst, src, expr string) {
@@ -65,6 +67,21 @@ func convertRows() {
 	}
 	add(op{[]string{"cvt.rna.tf32.f32"}, "u32", []string{"f32"}, "roundTF32Away(x)", convert, "", 0, "9.7.9.21", ""})
 	add(op{[]string{"cvt.rn.tf32.f32"}, "u32", []string{"f32"}, "roundTF32Even(x)", convert, "", 0, "9.7.9.21", ""})
-	add(op{[]string{"cvt.pack.sat.u8.s32.b32"}, "u32", []string{"s32", "s32", "u32"}, "z<<16 | uint32(min(max(x, 0), 255))<<8 | uint32(min(max(y, 0), 255))", convert, "", 0, "9.7.9.22", ""})
-	add(op{[]string{"cvt.pack.sat.s8.s32.b32"}, "u32", []string{"s32", "s32", "u32"}, "z<<16 | uint32(uint8(min(max(x, -128), 127)))<<8 | uint32(uint8(min(max(y, -128), 127)))", convert, "", 0, "9.7.9.22", ""})
+	for _, n := range []int{16, 8, 4, 2} {
+		for _, sign := range []string{"u", "s"} {
+			low, high := 0, 1<<n-1
+			if sign == "s" {
+				low, high = -1<<(n-1), 1<<(n-1)-1
+			}
+			part := func(v string) string {
+				return fmt.Sprintf("uint32(min(max(%s, %d), %d))&%#x", v, low, high, 1<<n-1)
+			}
+			expr := fmt.Sprintf("%s<<%d | %s", part("x"), n, part("y"))
+			if n == 16 {
+				add(op{[]string{"cvt.pack.sat." + sign + "16.s32"}, "u32", []string{"s32", "s32"}, expr, convert, "", 0, "9.7.9.22", ""})
+				continue
+			}
+			add(op{[]string{fmt.Sprintf("cvt.pack.sat.%s%d.s32.b32", sign, n)}, "u32", []string{"s32", "s32", "u32"}, fmt.Sprintf("z<<%d | %s", 2*n, expr), convert, "", 0, "9.7.9.22", ""})
+		}
+	}
 }
