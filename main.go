@@ -478,19 +478,28 @@ func benchCommand() *cobra.Command {
 }
 
 func benchVGPUCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, fetch bool
 	cmd := &cobra.Command{
 		Use:   "vgpu [FILTER]",
-		Short: "Speed of the virtual GPU on one core, all counters on",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "Speed of the virtual GPU on every lane path, all counters on; PoCL and ptoxide on the same jobs",
+		Long: "vgpu measures the jobs whose name contains FILTER: CPU time on one core, the least of several runs, each result checked\n" +
+			"against a float64 reference; then what counting costs and what a second core brings. Peers that have been fetched do the\n" +
+			"same jobs in the same run.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			table, err := kernels.BenchVirtual(cmd.Context(), strings.Join(args, ""))
+			progress := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+			report, err := kernels.BenchVirtual(cmd.Context(), strings.Join(args, ""),
+				gpu.PoCLPeer(func(ctx context.Context) (string, error) { return install.PeerPython(ctx, fetch, progress) }),
+				gpu.PtoxidePeer(func(ctx context.Context, name string, files map[string][]byte) (string, error) {
+					return install.PeerCrate(ctx, name, files, fetch, progress)
+				}))
 			if err != nil {
 				return err
 			}
-			return show(cmd, asJSON, table)
+			return show(cmd, asJSON, report)
 		},
 	}
+	cmd.Flags().BoolVar(&fetch, "peers", false, "fetch or build the peers first where they are missing")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

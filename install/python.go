@@ -25,11 +25,23 @@ const oldestPython = "3.10"
 // completeMark is written last: an environment without it was interrupted and is made anew.
 const completeMark = "memwall-complete"
 
+// environment is a Python environment in the cache, made from pinned packages.
+type environment struct {
+	requirements []byte
+	fetches      string // what is fetched, and how much
+}
+
+var labEnvironment = environment{requirements, "JupyterLab and NVRTC are being fetched (about 350 MB, once)"}
+
 // Python returns the interpreter of the project's Python environment, and makes the environment first where it is missing:
 // about 40 s with a network. The progress function gets one line a step. Several processes may ask at once: one works, the
 // others wait for it.
 func Python(ctx context.Context, progress func(string)) (string, error) {
-	dir, err := pythonDir()
+	return labEnvironment.python(ctx, progress)
+}
+
+func (e *environment) python(ctx context.Context, progress func(string)) (string, error) {
+	dir, err := e.dir()
 	if err != nil {
 		return "", err
 	}
@@ -44,26 +56,28 @@ func Python(ctx context.Context, progress func(string)) (string, error) {
 	if python, ok := complete(dir); ok { // another process made it while this one waited
 		return python, nil
 	}
-	return makeEnvironment(ctx, dir, progress)
+	return e.make(ctx, dir, progress)
 }
 
 // FindPython returns the interpreter of the environment where it is complete, without making it.
-func FindPython() (string, bool) {
-	dir, err := pythonDir()
+func FindPython() (string, bool) { return labEnvironment.find() }
+
+func (e *environment) find() (string, bool) {
+	dir, err := e.dir()
 	if err != nil {
 		return "", false
 	}
 	return complete(dir)
 }
 
-// pythonDir is named after the pinned packages, so that a new memwall never works with an old environment.
+// dir is named after the pinned packages, so that a new memwall never works with an old environment.
 // gpu/internal/nvrtc looks for NVRTC below the same folder.
-func pythonDir() (string, error) {
+func (e *environment) dir() (string, error) {
 	cache, err := Cache()
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(requirements)
+	sum := sha256.Sum256(e.requirements)
 	return filepath.Join(cache, "python", hex.EncodeToString(sum[:6])), nil
 }
 
@@ -80,7 +94,7 @@ func complete(dir string) (python string, ok bool) {
 	return python, err == nil
 }
 
-func makeEnvironment(ctx context.Context, dir string, progress func(string)) (string, error) {
+func (e *environment) make(ctx context.Context, dir string, progress func(string)) (string, error) {
 	base, version, err := basePython(ctx)
 	if err != nil {
 		return "", err
@@ -95,10 +109,10 @@ func makeEnvironment(ctx context.Context, dir string, progress func(string)) (st
 	}
 	python, _ := complete(dir)
 	list := filepath.Join(dir, "requirements.txt")
-	if err := writeFile(list, requirements, 0o644); err != nil {
+	if err := writeFile(list, e.requirements, 0o644); err != nil {
 		return "", fmt.Errorf("Python environment: %w", err)
 	}
-	progress("Python environment: JupyterLab and NVRTC are being fetched (about 350 MB, once)")
+	progress("Python environment: " + e.fetches)
 	out, err := pythonCommand(ctx, python, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
 		"--require-hashes", "--no-deps", "-r", list).CombinedOutput()
 	if err != nil {

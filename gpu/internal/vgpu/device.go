@@ -26,6 +26,7 @@ type Device struct {
 	// backwards executes CTAs from the grid's last to its first: a CUDA kernel must not depend on their order.
 	backwards bool
 	replay    *replay // caches of the launch before
+	lanes     LanePath
 
 	mu     sync.Mutex
 	sticky error // of a launch that nobody waited for
@@ -36,11 +37,15 @@ func Open(profile *perf.Profile) (driver.Device, error) {
 	if profile == nil {
 		return nil, errors.New("virtual GPU: no profile")
 	}
+	lanes, err := lanesFromEnvironment()
+	if err != nil {
+		return nil, err
+	}
 	m, err := newMemory(profile.MemoryBytes)
 	if err != nil {
 		return nil, err
 	}
-	return &Device{profile: profile, properties: propertiesOf(profile), memory: m}, nil
+	return &Device{profile: profile, properties: propertiesOf(profile), memory: m, lanes: lanes}, nil
 }
 
 // sharedLimits are the bytes of shared memory that an SM has and that one CTA can opt in to, by compute capability

@@ -21,6 +21,7 @@ type launchRun struct {
 	allocations []*allocation
 	args        []byte
 	count       bool
+	lanes       LanePath
 	number      uint64
 	step        int
 	sms         int
@@ -158,7 +159,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	}
 	start := time.Now()
 	d.launches++
-	r := &launchRun{device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, number: d.launches,
+	r := &launchRun{device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, lanes: d.lanes, number: d.launches,
 		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx, grid: l.Grid, dim: l.CTA, dynamic: l.Shared}
 	for _, a := range r.allocations {
 		r.procedural = r.procedural || a.contents != nil

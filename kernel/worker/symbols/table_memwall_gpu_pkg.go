@@ -12,6 +12,9 @@ func symbols_memwall_gpu() Table {
 	return Table{
 		"Access":            reflect.ValueOf((*memwall_gpu.Access)(nil)),
 		"BeginCell":         reflect.ValueOf(memwall_gpu.BeginCell),
+		"BenchPeer":         reflect.ValueOf((*memwall_gpu.BenchPeer)(nil)),
+		"BenchReport":       reflect.ValueOf((*memwall_gpu.BenchReport)(nil)),
+		"BenchVirtual":      reflect.ValueOf(memwall_gpu.BenchVirtual),
 		"Buffer":            reflect.ValueOf((*memwall_gpu.Buffer)(nil)),
 		"Card":              reflect.ValueOf((*memwall_gpu.Card)(nil)),
 		"_Card":             reflect.ValueOf((*wrap_memwall_gpu_Card)(nil)),
@@ -52,6 +55,8 @@ func symbols_memwall_gpu() Table {
 		"Open":              reflect.ValueOf(memwall_gpu.Open),
 		"OpenDefault":       reflect.ValueOf(memwall_gpu.OpenDefault),
 		"Path":              reflect.ValueOf(memwall_gpu.Path),
+		"PoCLPeer":          reflect.ValueOf(memwall_gpu.PoCLPeer),
+		"PtoxidePeer":       reflect.ValueOf(memwall_gpu.PtoxidePeer),
 		"Report":            reflect.ValueOf((*memwall_gpu.Report)(nil)),
 		"Roofline":          reflect.ValueOf(memwall_gpu.Roofline),
 		"Sample":            reflect.ValueOf(memwall_gpu.Sample),

@@ -10,8 +10,6 @@ import (
 // symbols_memwall_kernels is the table of package memwall/kernels.
 func symbols_memwall_kernels() Table {
 	return Table{
-		"BenchRow":     reflect.ValueOf((*memwall_kernels.BenchRow)(nil)),
-		"BenchTable":   reflect.ValueOf((*memwall_kernels.BenchTable)(nil)),
 		"BenchVirtual": reflect.ValueOf(memwall_kernels.BenchVirtual),
 		"CaseResult":   reflect.ValueOf((*memwall_kernels.CaseResult)(nil)),
 		"CheckReport":  reflect.ValueOf((*memwall_kernels.CheckReport)(nil)),

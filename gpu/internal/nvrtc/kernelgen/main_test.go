@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const kernels = "../../../../kernels"
+const (
+	kernels = "../../../../kernels"
+	bench   = "../../vgpu/bench/cuda"
+)
 
 // TestShippedFilesAreCurrent compiles every source again and compares with what is checked in.
 func TestShippedFilesAreCurrent(t *testing.T) {
@@ -25,10 +29,15 @@ func TestShippedFilesAreCurrent(t *testing.T) {
 		t.Logf("not rebuilt, only hashed (package kernels): %s", first)
 		return
 	}
-	files, err := generate(t.Context(), kernels)
+	files, err := generate(t.Context(), kernels, true)
 	if err != nil {
 		t.Fatal(err)
 	}
+	benchmark, err := generate(t.Context(), bench, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(files, benchmark)
 	checkedIn, err := os.ReadFile(filepath.Join(kernels, "gemv", "1_naive.sm_80.ptx"))
 	if err != nil {
 		t.Fatal(err)
@@ -41,14 +50,15 @@ func TestShippedFilesAreCurrent(t *testing.T) {
 	for path, want := range files {
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != want {
-			t.Errorf("%s is stale (%v): run `go generate ./kernels`", path, err)
+			t.Errorf("%s is stale (%v): run `go generate ./kernels ./gpu/internal/vgpu/bench`", path, err)
 		}
 	}
 	present, err := filepath.Glob(filepath.Join(kernels, "*", "*.ptx"))
-	if err != nil {
-		t.Fatal(err)
+	more, err2 := filepath.Glob(filepath.Join(bench, "*", "*.ptx"))
+	if err != nil || err2 != nil || len(more) == 0 {
+		t.Fatal(err, err2, more)
 	}
-	for _, path := range present {
+	for _, path := range append(present, more...) {
 		if files[path] == "" {
 			t.Errorf("%s has no source any more", path)
 		}
@@ -64,7 +74,7 @@ func compiler(text string) string {
 
 func TestGenerateReportsErrors(t *testing.T) {
 	root := t.TempDir()
-	if err := run(root); err == nil || err.Error() != root+" holds no <family>/<n>_<idea>.cu" {
+	if err := run(root, true); err == nil || err.Error() != root+" holds no <family>/<n>_<idea>.cu" {
 		t.Errorf("empty folder: %v", err)
 	}
 	if nvrtc.Available() != nil {
@@ -78,7 +88,7 @@ func TestGenerateReportsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := source + " for sm_75: 1_bad.cu:1:47: error: identifier \"y\" is undefined\nextern \"C\" __global__ void f(int *x) { x[0] = y; }\n                                              ^"
-	if err := run(root); err == nil || err.Error() != want {
+	if err := run(root, true); err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 	if left, _ := filepath.Glob(filepath.Join(root, "gemv", "*")); len(left) != 1 {
@@ -110,7 +120,7 @@ func TestRunRestores(t *testing.T) {
 	if err := os.WriteFile(stale, []byte("// stale\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(root); err != nil {
+	if err := run(root, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"1_naive.sm_75.ptx", "1_naive.sm_80.ptx", "2_warp.sm_75.ptx", "2_warp.sm_80.ptx"} {
@@ -130,7 +140,7 @@ func TestRunRestores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := run(root); err != nil {
+	if err := run(root, true); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.Stat(stale); err != nil || !os.SameFile(before, after) {
