@@ -103,7 +103,7 @@ func TestRunRestores(t *testing.T) {
 		return
 	}
 	root := t.TempDir()
-	paths := []string{"include/tensor.cuh", "gemv/1_naive.cu", "gemv/2_warp.cu"}
+	paths := []string{"include/tensor.cuh", "include/element.cuh", "gemv/1_naive.cu", "gemv/2_warp.cu"}
 	for _, path := range paths {
 		text, err := os.ReadFile(filepath.Join(kernels, path))
 		if err != nil {
