@@ -58,7 +58,7 @@ func root() *cobra.Command {
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(labCommand(), runCommand(), kernelCommand(), workerCommand(), installCommand(), devicesCommand(), doctorCommand(),
-		occupancyCommand(), ptxCommand(), compileCommand(), benchCommand())
+		occupancyCommand(), ptxCommand(), compileCommand(), benchCommand(), sanitizeCommand())
 	return cmd
 }
 
@@ -141,6 +141,86 @@ func runCommand() *cobra.Command {
 	cmd.Flags().StringVar(&device, "device", "", "device of the notebook, as `virtual:t4` (default: $MEMWALL_DEVICE, else virtual:h200)")
 	cmd.Flags().BoolVar(&keepGoing, "allow-errors", false, "go on after a cell error; the exit status is still 1")
 	return cmd
+}
+
+// sanitizedCell is what `memwall sanitize` says of a cell that launched something or failed.
+type sanitizedCell struct {
+	Cell     int             `json:"cell"` // 1-based, of the code cells
+	Findings json.RawMessage `json:"sanitizer,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	text     string
+}
+
+func sanitizeCommand() *cobra.Command {
+	var device string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "sanitize NOTEBOOK.ipynb",
+		Short: "Run a notebook and look for races, accesses out of bounds, uninitialised reads and barriers that not all reach",
+		Long: "sanitize executes the code cells in order, every launch watched, and prints what it finds by cell. The notebook is not\n" +
+			"changed. The exit status is 0 only when nothing was found and no cell failed.",
+		Args: one("notebook"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if device != "" {
+				if _, err := gpu.Open(device); err != nil {
+					return err
+				}
+			}
+			nb, err := notebook.Read(args[0])
+			if err != nil {
+				return err
+			}
+			opts, err := workerOptions(append(deviceEnv(device), gpu.EnvironmentSanitize+"=1"), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			evaluator := supervisor.Start(opts)
+			defer evaluator.Shutdown(false)
+			ran := notebook.Run(cmd.Context(), nb, evaluator, notebook.Options{
+				Progress: func(p notebook.Progress) { fmt.Fprintln(cmd.ErrOrStderr(), p) }, AllowErrors: true, OutputDir: opts.OutputDir})
+			cells, wrong := sanitizedCells(nb)
+			if asJSON {
+				err = writeJSON(cmd.OutOrStdout(), cells)
+			} else {
+				for _, c := range cells {
+					fmt.Fprintf(cmd.OutOrStdout(), "cell %d: %s\n", c.Cell, c.text)
+				}
+			}
+			if wrong > 0 {
+				ran = errors.Join(fmt.Errorf("sanitize: %d findings", wrong), ran)
+			}
+			return errors.Join(ran, err)
+		},
+	}
+	cmd.Flags().StringVar(&device, "device", "", "virtual device of the notebook, as `virtual:t4` (default: $MEMWALL_DEVICE, else virtual:h200)")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// sanitizedCells collects what the cells of a notebook have shown, and how many findings are among it.
+func sanitizedCells(nb *notebook.Notebook) (cells []sanitizedCell, wrong int) {
+	cells = []sanitizedCell{}
+	n := 0
+	for _, c := range nb.Cells {
+		if c.Type != notebook.Code {
+			continue
+		}
+		n++
+		for _, o := range c.Outputs {
+			if raw, ok := o.Data[gpu.FindingsType].(json.RawMessage); ok {
+				var found struct{ Findings []json.RawMessage }
+				text, _ := o.Data["text/plain"].(string)
+				if err := json.Unmarshal(raw, &found); err != nil {
+					text = err.Error()
+				}
+				cells = append(cells, sanitizedCell{Cell: n, Findings: raw, text: text})
+				wrong += len(found.Findings)
+			} else if o.Type == notebook.ErrorOutput {
+				cells = append(cells, sanitizedCell{Cell: n, Error: o.EName + ": " + o.EValue, text: o.EName + ": " + o.EValue})
+			}
+		}
+	}
+	return cells, wrong
 }
 
 // one wants exactly one argument.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"memwall/gpu"
+	"memwall/kernel/notebook"
 )
 
 func TestMain(m *testing.M) {
@@ -42,6 +43,7 @@ func TestBadCommandLines(t *testing.T) {
 		want string
 	}{
 		{[]string{"run"}, "run: one notebook is needed, 0 given\nusage: memwall run NOTEBOOK.ipynb [flags]"},
+		{[]string{"sanitize"}, "sanitize: one notebook is needed, 0 given\nusage: memwall sanitize NOTEBOOK.ipynb [flags]"},
 		{[]string{"ptx"}, "ptx: which PTX file?\nusage: memwall ptx FILE… [flags]"},
 		{[]string{"compile"}, "compile: which CUDA C++ file?\nusage: memwall compile FILE.cu [-- NVRTC OPTIONS] [flags]"},
 		{[]string{"install", "--user", "--sys-prefix"}, "install: --user excludes --sys-prefix and --prefix: give one"},
@@ -118,5 +120,21 @@ func TestDevicesAndDoctor(t *testing.T) {
 	}
 	if out, err = call(t, "", "doctor"); err != nil || !strings.Contains(out, "NVRTC") || !strings.Contains(out, "cache") {
 		t.Errorf("doctor: %s, %v", out, err)
+	}
+}
+
+// What `memwall sanitize` reads from a notebook that has run: findings, clean launches, and cells that failed.
+func TestSanitizedCells(t *testing.T) {
+	bundle := func(text string) *notebook.Output {
+		return &notebook.Output{Type: notebook.DisplayData, Data: map[string]any{"text/plain": "text", gpu.FindingsType: json.RawMessage(text)}}
+	}
+	nb := &notebook.Notebook{Cells: []*notebook.Cell{
+		{Type: notebook.Markdown},
+		{Type: notebook.Code, Outputs: []*notebook.Output{{Type: notebook.Stream, Text: "x"}, bundle(`{"findings":null}`)}},
+		{Type: notebook.Code, Outputs: []*notebook.Output{bundle(`{"findings":[{},{}]}`), {Type: notebook.ErrorOutput, EName: "gpu.Error", EValue: "why"}}},
+	}}
+	cells, wrong := sanitizedCells(nb)
+	if len(cells) != 3 || wrong != 2 || cells[0].Cell != 1 || cells[1].Cell != 2 || cells[2].Error != "gpu.Error: why" {
+		t.Errorf("%+v, %d wrong", cells, wrong)
 	}
 }

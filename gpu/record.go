@@ -180,7 +180,7 @@ func EndCell(shown ...error) []Card {
 	if c := cellCard(unseen); c != nil {
 		cards = append(cards, c)
 	}
-	if found != nil {
+	if found != nil && (!found.json || found.Launches > 0 || len(found.List) > 0) {
 		cards = append([]Card{found}, cards...)
 	}
 	times := map[string]int{}

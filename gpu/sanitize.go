@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 
@@ -17,39 +18,40 @@ type Findings struct {
 	Kernels  []string   // their names, each once
 	Notes    []string   // what was not checked, and leaked allocations
 
-	mu    sync.Mutex
-	made  []*memory // allocations of the watched function
-	shown bool
+	mu   sync.Mutex
+	made []*memory // allocations of the watched function
+	json bool      // the bundle carries the findings as JSON
 }
 
 // Finding is one thing that is wrong: its kind, the first time that it was seen, and how often.
 type Finding struct {
-	Kind    string // "race", "out of bounds", "uninitialised read", "barrier under divergence" …
-	Kernel  string // name of the launch
-	Space   string // "global", "shared", "local"; "" where there is no address
-	Address uint64 // in shared and local memory an offset
-	Bytes   int    // width of the access
-	Where   string // what lies there: allocation, tensor or variable
-	First   Access // the access at which it was found
-	Second  *Access
-	Count   int    // times; of a race its hazards, in bytes, as compute-sanitizer's racecheck counts them
-	Detail  string // anything else worth a line
-	Advice  string // how to mend it
+	Kind    string  `json:"kind"`              // "race", "out of bounds", "uninitialised read", "barrier under divergence" …
+	Kernel  string  `json:"kernel"`            // name of the launch
+	Space   string  `json:"space,omitempty"`   // "global", "shared", "local"; "" where there is no address
+	Address uint64  `json:"address,omitempty"` // in shared and local memory an offset
+	Bytes   int     `json:"bytes,omitempty"`   // width of the access
+	Where   string  `json:"where,omitempty"`   // what lies there: allocation, tensor or variable
+	First   Access  `json:"first"`             // the access at which it was found
+	Second  *Access `json:"second,omitempty"`
+	Count   int     `json:"count"`            // times; of a race its hazards, in bytes, as compute-sanitizer's racecheck counts them
+	Detail  string  `json:"detail,omitempty"` // anything else worth a line
+	Advice  string  `json:"advice,omitempty"` // how to mend it
 
 	text string
 }
 
 // Access is one party of a finding.
 type Access struct {
-	What        string // "read", "write", "atomic", "copy", "barrier"
-	Instruction string // of the PTX: "ld.shared.f32"
-	PTXLine     int
-	File        string // of the CUDA C++, "" where it is not known
-	Line        int
-	Source      string // text of that line
-	CTA         [3]int
-	Warp, Lane  int
-	Thread      [3]int // threadIdx
+	What        string `json:"what"`                  // "read", "write", "atomic", "copy", "barrier"
+	Instruction string `json:"instruction,omitempty"` // of the PTX: "ld.shared.f32"
+	PTXLine     int    `json:"ptx_line,omitempty"`
+	File        string `json:"file,omitempty"` // of the CUDA C++, "" where it is not known
+	Line        int    `json:"line,omitempty"`
+	Source      string `json:"source,omitempty"` // text of that line
+	CTA         [3]int `json:"cta"`
+	Warp        int    `json:"warp"`
+	Lane        int    `json:"lane"`
+	Thread      [3]int `json:"thread"` // threadIdx
 }
 
 // String is the finding as several lines of text.
@@ -78,7 +80,7 @@ func SanitizeCell() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.inCell && r.cell == nil {
-		r.cell = &Findings{}
+		r.cell = &Findings{json: os.Getenv(EnvironmentSanitize) != ""}
 		r.frames = append(r.frames, &frame{findings: r.cell, whole: true})
 	}
 }
@@ -322,11 +324,15 @@ func (f *Findings) MIMEBundle() map[string]any {
 	if f != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.shown = true
-		b[FindingsType] = map[string]any{"launches": f.Launches, "ctas": f.CTAs, "kernels": f.Kernels, "findings": f.List, "notes": f.Notes}
+		if f.json {
+			b[FindingsType] = map[string]any{"launches": f.Launches, "ctas": f.CTAs, "kernels": f.Kernels, "findings": f.List, "notes": f.Notes}
+		}
 	}
 	return b
 }
+
+// EnvironmentSanitize is set by `memwall sanitize` for its worker: every cell is checked, and tells its findings as JSON.
+const EnvironmentSanitize = "MEMWALL_SANITIZE"
 
 // FindingsType is the MIME type under which findings travel as JSON.
 const FindingsType = "application/vnd.memwall.findings+json"

@@ -107,13 +107,16 @@ func (w *worker) execute(c *cell, done *pipe.Done) {
 	case order.foreign != "":
 		done.Error = w.compile(c, order)
 	case strings.TrimSpace(order.code) != "":
-		done.Error = w.evaluate(c, order.code)
+		done.Error = w.evaluate(c, order)
 	}
 	timer.print(w, c)
 	if done.Error == nil && len(c.Expressions) > 0 {
 		done.Expressions = w.expressions(c)
 	}
 }
+
+// sanitized is set by `memwall sanitize`: the launches of every cell are checked.
+var sanitized = os.Getenv(gpu.EnvironmentSanitize) != ""
 
 // usesDevice finds the packages and the variable through which a cell may reach the device.
 var usesDevice = regexp.MustCompile(`\b(dev|gpu|kernels|exercise|llm)\b`)
@@ -126,7 +129,8 @@ var (
 )
 
 // evaluate runs the Go code of a cell and shows its value and its launches.
-func (w *worker) evaluate(c *cell, code string) *pipe.Error {
+func (w *worker) evaluate(c *cell, o order) *pipe.Error {
+	code := o.code
 	if w.dev == nil && usesDevice.MatchString(code) {
 		if err := w.device(); err != nil {
 			return plainError("gpu.Error", err.Error())
@@ -139,6 +143,9 @@ func (w *worker) evaluate(c *cell, code string) *pipe.Error {
 	w.stdin.beginCell(c)
 	watched := w.watch(c)
 	gpu.BeginCell(c.ctx, c.Count)
+	if o.checked || sanitized {
+		gpu.SanitizeCell()
+	}
 	out := w.session.Run(c.ctx, c.Count, code)
 	watched()
 	if c.ctx.Err() != nil {

@@ -50,3 +50,26 @@ func TestCUDACells(t *testing.T) {
 	r.want("%%cuda\n__global__ void bad(float *x) {\n  x[0] = y;\n}", "", "gpu.Error: cell 5:3:10: error: identifier \"y\" is undefined\n  x[0] = y;\n         ^")
 	r.want("%%cuda -o x.cubin\n__global__ void bad() {}", "", "gpu.Error: nvrtc: cell 6: option \"-o\" is refused: it is not one of those that memwall passes on (-D, -U, -I, -include, -std, -use_fast_math, -ftz, -prec-div, -prec-sqrt, -fmad, -maxrregcount, -G, -w, -diag-suppress …)")
 }
+
+const racePTX = "%%ptx\n.version 7.0\n.target sm_80\n.address_size 64\n.visible .entry swap(.param .u64 p) {\n.reg .b64 %rd<4>;\n.reg .b32 %r<6>;\n.shared .b32 tile[64];\n" +
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, tile;\nmad.lo.u32 %r3, %r1, 4, %r2;\nst.shared.u32 [%r3], %r1;\nBARRIER" +
+	"xor.b32 %r4, %r1, 32;\nmad.lo.u32 %r4, %r4, 4, %r2;\nld.shared.u32 %r5, [%r4];\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r5;\nret;\n}"
+
+// A %%sanitize cell shows what is wrong in its launches, in text and as a card, and says so where nothing is.
+func TestSanitizeCells(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct{ barrier, want string }{
+		{"", "sanitizer: 1 finding in 1 launch\ncell 1: swap, 1 CTA, all threads, EXECUTED\ncell 1: swap: race in shared memory between a write and a read, 256 hazards\n" +
+			"write by CTA (0,0,0) warp 1 lane 0: st.shared.u32, PTX line 13\nread by CTA (0,0,0) warp 0 lane 0: ld.shared.u32, PTX line 16\n" +
+			"address 0x80, tile + 128\n→ put __syncthreads() between the two"},
+		{"bar.sync 0;\n", "sanitizer: clean: 1 launch, nothing found\ncell 3: swap, 1 CTA, all threads, EXECUTED\nchecked: bounds, freed and uninitialised memory, alignment, races, barriers,\n  asynchronous copies"},
+	} {
+		if _, err := r.run(strings.Replace(racePTX, "BARRIER", c.barrier, 1)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.run("%%sanitize\ny := dev.Empty(gpu.I32, 64)\nswap.Launch(gpu.Threads(64, 64), y)\ny.Ints()[:2]")
+		if err != nil || !strings.Contains(got, c.want) || c.barrier != "" && !strings.HasSuffix(got, "value: [32 33]") {
+			t.Errorf("%q %+v\nwant %q", got, err, c.want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 type order struct {
 	magics  []string // "%device t4", in order
 	timed   bool     // %%time
+	checked bool     // %%sanitize
 	code    string   // with an empty line for each magic, so that places in it stay right
 	page    string   // name? asks for help on a name
 	detail  int      // name?? for more
@@ -23,11 +24,7 @@ type order struct {
 	failure *pipe.Error
 }
 
-const magicList = "%%cuda, %%ptx, %%time, %device NAME, %reset, %help"
-
-var unavailable = map[string]string{
-	"%%sanitize": "%%sanitize is not available yet: the virtual GPU already stops at out-of-bounds and misaligned accesses; leave the line out",
-}
+const magicList = "%%cuda, %%ptx, %%time, %%sanitize, %device NAME, %reset, %help"
 
 var question = regexp.MustCompile(`^\s*(?:(\?{1,2})\s*([\pL_][\pL\pN_.]*)|([\pL_][\pL\pN_.]*)\s*(\?{1,2}))\s*$`)
 
@@ -49,13 +46,11 @@ func parse(code string) order {
 		}
 		name, arg, _ := strings.Cut(t, " ")
 		arg = strings.TrimSpace(arg)
-		if why, ok := unavailable[name]; ok {
-			o.failure = plainError("NotAvailable", why)
-			return o
-		}
 		switch {
 		case name == "%%time" && arg == "":
 			o.timed = true
+		case name == "%%sanitize" && arg == "":
+			o.checked = true
 		case name == "%%cuda" || name == "%%ptx" && arg == "":
 			lines[i] = ""
 			o.foreign, o.options, o.code = name[2:], strings.Fields(arg), strings.Join(lines, "\n")
@@ -68,6 +63,8 @@ func parse(code string) order {
 			o.failure = plainError("UnknownMagic", "%time is written %%time, on the first line of the cell that it times")
 		case name == "%%time":
 			o.failure = plainError("UnknownMagic", "%%time stands alone on its line; the code that it times follows below")
+		case name == "%sanitize" || name == "%%sanitize":
+			o.failure = plainError("UnknownMagic", "%%sanitize stands alone on the first line of the cell whose launches it checks")
 		default:
 			o.failure = plainError("UnknownMagic", name+" is no magic here; there are "+magicList+"; anything else is said in Go")
 		}
@@ -94,6 +91,8 @@ gpu.Measure(func() { … })     times and counts; gpu.Sweep, gpu.Compare, gpu.La
 display.Table(rows)           also HTML, Markdown, Math, SVG, PNG, Image, Progress, Show, Clear
 
 %%time                        first line: how long the cell took
+%%sanitize                    first line: launches are checked for races, bounds, uninitialised memory, barriers, missing waits;
+                              gpu.Sanitize(func() { … }) does the same in the middle of a cell
 %device t4                    dev becomes virtual:t4; tensors stay on the device that made them
 %reset                        forgets all variables, functions and types
 %help                         this text
@@ -234,7 +233,7 @@ func (w *worker) complete(m *pipe.Complete) pipe.Message {
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	if strings.HasPrefix(line, "%") && !strings.Contains(line, " ") {
 		c := &pipe.Completion{ID: m.ID, Start: at - len([]rune(line)), End: at}
-		for _, magic := range []string{"%%cuda", "%%ptx", "%%time", "%device", "%help", "%reset"} {
+		for _, magic := range []string{"%%cuda", "%%ptx", "%%sanitize", "%%time", "%device", "%help", "%reset"} {
 			if strings.HasPrefix(magic, line) {
 				c.Matches, c.Types, c.Signatures = append(c.Matches, magic), append(c.Types, "keyword"), append(c.Signatures, "")
 			}
@@ -261,7 +260,7 @@ func (w *worker) complete(m *pipe.Complete) pipe.Message {
 	if parse(code).foreign != "" {
 		return &pipe.Completion{ID: m.ID, Start: at, End: at} // nothing is known of CUDA C++ and PTX
 	}
-	if o := parse(code); o.failure == nil && o.code != "" && (len(o.magics) > 0 || o.timed) {
+	if o := parse(code); o.failure == nil && o.code != "" && (len(o.magics) > 0 || o.timed || o.checked) {
 		code = blanked(code)
 	}
 	c := &pipe.Completion{ID: m.ID}
@@ -294,7 +293,7 @@ func (w *worker) isComplete(m *pipe.IsComplete) pipe.Message {
 	}
 	if o.failure == nil && strings.TrimSpace(o.code) != "" {
 		a.Status, a.Indent = w.session.IsComplete(o.code)
-	} else if o.timed && o.page == "" {
+	} else if (o.timed || o.checked) && o.page == "" {
 		a.Status = "incomplete"
 	}
 	return a

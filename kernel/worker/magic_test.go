@@ -16,7 +16,9 @@ func TestParse(t *testing.T) {
 		{"fmt.Println?", "[] false \"\" \"fmt.Println\""},
 		{"? x", "[] false \"\" \"x\""},
 		{"a ? b", "[] false \"a ? b\" \"\""},
-		{"%", "UnknownMagic % is no magic here; there are %%cuda, %%ptx, %%time, %device NAME, %reset, %help; anything else is said in Go"},
+		{"%", "UnknownMagic % is no magic here; there are %%cuda, %%ptx, %%time, %%sanitize, %device NAME, %reset, %help; anything else is said in Go"},
+		{"%%sanitize\nx", "[] false \"\\nx\" \"\""},
+		{"%%sanitize x", "UnknownMagic %%sanitize stands alone on the first line of the cell whose launches it checks"},
 		{"%%time x", "UnknownMagic %%time stands alone on its line; the code that it times follows below"},
 	} {
 		o := parse(c.code)

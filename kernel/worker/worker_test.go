@@ -235,8 +235,8 @@ func TestMagics(t *testing.T) {
 	}
 	r.want("%%cuda", "", "SyntaxError: the %%cuda cell is empty: its text follows below the first line")
 	r.want("%%ptx -O3\nret;", "", "UnknownMagic: %%ptx stands alone on its line; the PTX follows below")
-	r.want("%%sanitize\nprint x", "", "NotAvailable: %%sanitize is not available yet: the virtual GPU already stops at out-of-bounds and misaligned accesses; leave the line out")
-	r.want("%ls", "", "UnknownMagic: %ls is no magic here; there are %%cuda, %%ptx, %%time, %device NAME, %reset, %help; anything else is said in Go")
+	r.want("%sanitize", "", "UnknownMagic: %%sanitize stands alone on the first line of the cell whose launches it checks")
+	r.want("%ls", "", "UnknownMagic: %ls is no magic here; there are %%cuda, %%ptx, %%time, %%sanitize, %device NAME, %reset, %help; anything else is said in Go")
 	r.want("%time f()", "", "UnknownMagic: %time is written %%time, on the first line of the cell that it times")
 	r.want("%help", "stdout: "+help+"\n", "")
 	r.want("%help fmt", "", "UnknownMagic: %help stands alone; help on a name is written fmt?")
@@ -260,7 +260,7 @@ func TestQuestions(t *testing.T) {
 		want   string
 	}{
 		{"fmt.", 4, `{["fmt."] [variable] [] 0 4}`},
-		{"%", 1, "{[%%cuda %%ptx %%time %device %help %reset] [keyword keyword keyword keyword keyword keyword] [     ] 0 1}"},
+		{"%", 1, "{[%%cuda %%ptx %%sanitize %%time %device %help %reset] [keyword keyword keyword keyword keyword keyword keyword] [      ] 0 1}"},
 		{"é\n%%t", 5, "{[%%time] [keyword] [] 2 5}"},
 		{"%%cuda\nthreadI", 14, "{[] [] [] 14 14}"},
 		{"%device a1", 10, "{[a10g a100 a100-40] [module module module] [  ] 8 10}"},
