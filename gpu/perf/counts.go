@@ -29,7 +29,7 @@ const (
 	FLOPF32    FLOPType = iota // scalar f32
 	FLOPF16                    // scalar and packed f16, bf16
 	FLOPF64                    // scalar f64
-	FLOPTensor                 // mma, wmma, wgmma
+	FLOPTensor                 // mma, wmma, wgmma: two a product of any type, a sparse one's left-out zeros counted too
 	FLOPSFU                    // one a transcendental
 	NumFLOPTypes
 )

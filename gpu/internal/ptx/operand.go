@@ -66,8 +66,8 @@ func (p *parser) elements(open token, instruction, index int) []Operand {
 	}
 	var list []Operand
 	for !p.accept(closing) {
-		if len(list) >= 4*maxElements {
-			p.fail(p.tok, "more than %d elements in a vector", 4*maxElements)
+		if len(list) >= maxVector {
+			p.fail(p.tok, "more than %d elements in a vector", maxVector)
 		}
 		list = append(list, p.simple(instruction, index, len(list)))
 		if !p.accept(",") {

@@ -14,6 +14,7 @@ const (
 	maxRegisters    = 100_000
 	maxParamBytes   = 32764
 	maxElements     = 16
+	maxVector       = 128 // registers of the largest operand, D of wgmma
 	maxVariable     = int64(1) << 40
 )
 

@@ -149,6 +149,7 @@ func (k *cta) start(index uint64, sm int) {
 		w.state, w.rounds, w.spent, w.turns, w.eager, w.spinning, w.looks = running, 0, 0, 0, false, false, looks{}
 		w.stack = append(w.stack[:0], split{block: 0, join: -1, mask: w.live})
 		w.async.reset()
+		w.groups.reset(k.p.flight)
 		for _, r := range k.p.slots.zero {
 			k.zero(w, r)
 		}

@@ -194,6 +194,9 @@ func registersOf(in *ptx.Instruction, use, define func(int32)) {
 		f := use
 		if i == 0 && writes {
 			f = define
+			if in.Opcode == "wgmma" { // D is read too
+				operandRegisters(&in.Operands[0], use, use)
+			}
 		}
 		operandRegisters(&in.Operands[i], use, f)
 	}

@@ -61,6 +61,8 @@ type extra struct {
 	mma     *mmaShape
 	wmma    *wmmaMove
 	parts   []inst // of a wmma.mma
+	wgmma   *wgmmaOp
+	flying  []int32 // registers that can be in flight (wgmma_flight.go)
 	atomic  *atomicExtra
 }
 
@@ -79,6 +81,8 @@ type warp struct {
 	stack    []split
 	looks    looks
 	async    asyncState
+	groups   warpgroupState
+	jobs     uint64 // wgmma issued so far
 	rounds   uint64 // dependent global loads so far
 	spent    uint64 // instructions and waits of its turns so far: its clock
 	w        *worker

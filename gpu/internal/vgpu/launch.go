@@ -310,7 +310,7 @@ func (p *program) collectMemory(c *perf.Counts, lines []perf.LineCounts, pool []
 	for _, b := range p.blocks {
 		for i := range b.code {
 			in := &b.code[i]
-			if in.ext != nil && in.ext.inner != nil {
+			for in.ext != nil && in.ext.inner != nil {
 				in = in.ext.inner
 			}
 			if in.pattern < 0 {

@@ -34,7 +34,11 @@ func (w *warp) metadata(in *inst) []uint8 {
 		return nil
 	}
 	words := w.u32(in.ext.sources[len(in.ext.sources)-1])
-	first := int(in.imm) * s.metadataThreads()
+	return w.places(in, s, words, int(in.imm)*s.metadataThreads())
+}
+
+// places reads metadata, of which the lanes from `first` on of each group hold the first.
+func (w *warp) places(in *inst, s *mmaShape, words *[32]uint32, first int) []uint8 {
 	list := make([]uint8, 16*s.kept)
 	for row := range 16 {
 		bits := func(at, n int) int {
@@ -55,7 +59,7 @@ func (w *warp) metadata(in *inst) []uint8 {
 				case 0b1110:
 					where[p] = uint8(2*p + 1)
 				default:
-					w.badMetadata(in, row, code)
+					w.badMetadata(in, s, row, code)
 				}
 			}
 			continue
@@ -68,7 +72,7 @@ func (w *warp) metadata(in *inst) []uint8 {
 			code := bits(4*chunk, 4)
 			low, high := code&3, code>>2
 			if low == high || s.ordered && low > high {
-				w.badMetadata(in, row, code)
+				w.badMetadata(in, s, row, code)
 			}
 			for i := range pair {
 				where[2*pair*chunk+i] = uint8(pair*(4*chunk+low) + i)
@@ -80,8 +84,7 @@ func (w *warp) metadata(in *inst) []uint8 {
 }
 
 // badMetadata stops at metadata that name no two different elements; on a GPU the result would be undefined.
-func (w *warp) badMetadata(in *inst, row, code int) {
-	s := in.ext.mma
+func (w *warp) badMetadata(in *inst, s *mmaShape, row, code int) {
 	detail := "each four bits name two different places"
 	switch {
 	case s.a.name == "tf32":

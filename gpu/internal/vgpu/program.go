@@ -28,6 +28,7 @@ type program struct {
 	reserved   int             // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
 	dynamicAt  int             // where dynamic shared memory begins
 	local      int             // bytes a lane
+	flight     int             // registers that can hold a wgmma's result in flight
 	patterns   int             // memory instructions with an address memo
 	chain      uint64          // longest chain of loads whose addresses depend on each other, each taken once
 	pointers   []bool          // parameters that are used as addresses
@@ -146,7 +147,8 @@ type decoder struct {
 	sm      int      // compute capability of the device, 80
 	uses    []uint32 // of each register, in the whole function
 	defs    []uint32
-	half    []bool // registers whose only value is a converted half
+	half    []bool  // registers whose only value is a converted half
+	flight  []int32 // by register: its number among those that can hold a wgmma's result in flight, -1; nil without wgmma
 }
 
 type constantKey struct {
@@ -175,7 +177,8 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 	d.findHalves()
 	d.g = newFlow(f)
 	d.g.liveness(f)
-	d.s = d.g.assign(f)
+	d.flight = findFlight(f)
+	d.s = d.g.assign(f, d.flight)
 	p.slots, p.preds, d.next = d.s, d.s.preds, d.s.bytes
 	p.infos = make([]info, len(f.Body))
 	p.blocks = make([]block, len(d.g.blocks))
@@ -185,6 +188,9 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 		}
 	}
 	p.fileBytes = int(d.next)
+	for _, n := range d.flight {
+		p.flight = max(p.flight, int(n)+1)
+	}
 	p.findPointers()
 	p.findChains()
 	p.text = sync.OnceValue(func() []string {
@@ -346,7 +352,7 @@ func (d *decoder) block(k int) error {
 		if err != nil {
 			return err
 		}
-		if i+1 < fb.to {
+		if i+1 < fb.to && len(d.flying(in)) == 0 && len(d.flying(&d.f.Body[i+1])) == 0 {
 			if fused, ok := d.fuse(x, in, &d.f.Body[i+1]); ok {
 				r := table().find(d.f.Body[i+1].Spelling, "cvt")
 				d.p.infos[i+1] = info{class: r.class, flop: r.flop, flops: r.flops}
@@ -391,6 +397,7 @@ func isWait(in *ptx.Instruction) bool {
 
 // emit appends a decoded instruction and its twin, wrapped where it has a guard.
 func (d *decoder) emit(b *block, x inst, in *ptx.Instruction) {
+	x = d.watchFlight(x, in)
 	twin := x
 	if x.flags&flagSelf == 0 {
 		twin.d = scratch

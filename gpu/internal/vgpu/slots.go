@@ -34,8 +34,9 @@ type interval struct {
 }
 
 // assign gives registers slots by a linear scan over their intervals. Two registers whose intervals do not overlap may
-// share one; lanes on different paths never disturb each other, since every write is masked.
-func (g *flow) assign(f *ptx.Function) *slots {
+// share one; lanes on different paths never disturb each other, since every write is masked. Registers numbered in alone
+// share with none.
+func (g *flow) assign(f *ptx.Function, alone []int32) *slots {
 	n := len(f.Registers)
 	s := &slots{at: make([]uint32, n), wide: make([]bool, n), preds: firstPred}
 	spans := make([]interval, n)
@@ -47,6 +48,12 @@ func (g *flow) assign(f *ptx.Function) *slots {
 	}
 	for k := range g.blocks {
 		g.scanBlock(f, &g.blocks[k], touch, s)
+	}
+	for r, n := range alone {
+		if n >= 0 {
+			touch(r, 0)
+			touch(r, len(f.Body))
+		}
 	}
 	if len(g.blocks) > 0 {
 		for r := range f.Registers {

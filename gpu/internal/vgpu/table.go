@@ -28,7 +28,7 @@ type row struct {
 var handRows [][]row
 
 func init() {
-	handRows = [][]row{controlRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, mixedRows, videoRows}
+	handRows = [][]row{controlRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, mixedRows, videoRows}
 }
 
 type opTable struct {

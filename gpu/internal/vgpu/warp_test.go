@@ -254,7 +254,7 @@ func TestLoadErrors(t *testing.T) {
 		d          *Device
 		text, want string
 	}{
-		{d, wrap("wgmma.fence.sync.aligned;"), "k.ptx:6:1: wgmma.fence.sync.aligned: not supported by the virtual GPU\n    wgmma.fence.sync.aligned;\n    ^\nnot yet: warpgroup matrix instructions; mma.sync works"},
+		{d, wrap("wgmma.fence.sync.aligned;"), "k.ptx:6:1: wgmma.fence.sync.aligned: needs .target sm_90a, and the PTX is for sm_75\n    wgmma.fence.sync.aligned;\n    ^\ncompile it for sm_90a, or use mma.sync"},
 		{d, wrap("add.rn.s32 %r1, %r2, %r3;"), "k.ptx:6:1: add.rn.s32: not supported by the virtual GPU\n    add.rn.s32 %r1, %r2, %r3;\n    ^\nnearest that works: add.s32"},
 		{d, wrap("call.uni f, ();\n"), "k.ptx:6:1: call.uni: not supported by the virtual GPU: function f has no body here\n    call.uni f, ();\n    ^\nput its body into the same source: modules are not linked"},
 		{d, wrap("add.s32 %r1, %rd, %r3;"), "k.ptx:6:1: add.s32: operand %rd is of type .b64, expected .u32\n    add.s32 %r1, %rd, %r3;\n    ^"},
