@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 
 	"memwall/gpu"
@@ -23,7 +24,12 @@ type exercise struct {
 	// start is the first step, shown with a wrong guess that no mistake explains.
 	start    string
 	mistakes []mistake
+	// trial judges a CUDA kernel instead of a number: it launches the reader's function and says what it found.
+	trial func(f *gpu.Function) (right bool, headline, why string)
 }
+
+// exercises is the course's, in order.
+var exercises = slices.Concat(theMemoryWall, readingWell)
 
 // mistake is a way to go wrong and the number it leads to.
 type mistake struct {
@@ -46,13 +52,23 @@ type Result struct {
 }
 
 // Check compares a guess with the answer of an exercise. A guess is a number (int, float, a figure of a report) or a text
-// with an optional unit: "33.6 MB", "3.13 ms", "≈ 1,024". An unknown exercise is an error that lists those that there are.
+// with an optional unit: "33.6 MB", "3.13 ms", "≈ 1,024"; exercises that ask for a CUDA kernel take the function of a
+// %%cuda cell and launch it. An unknown exercise is an error that lists those that there are.
 func Check(id string, guess any) *Result {
 	e := find(id)
 	if e == nil {
 		panic(&gpu.Error{What: fmt.Sprintf("exercise %q: there is no such exercise", id), How: "there are " + strings.Join(IDs(), ", ")})
 	}
 	r := &Result{ID: e.id, Question: e.question, Ratio: math.NaN()}
+	if e.trial != nil {
+		f, ok := guess.(*gpu.Function)
+		if !ok || f == nil {
+			r.Headline, r.Why = fmt.Sprintf("No kernel yet: it takes a function of a %%%%cuda cell, this is a %T.", guess), e.start
+			return r
+		}
+		r.Right, r.Headline, r.Why = e.trial(f)
+		return r
+	}
 	value, err := parseGuess(guess, e.unit)
 	if err != nil {
 		r.Headline, r.Why = "No guess yet: "+err.Error()+".", e.start
@@ -116,7 +132,7 @@ func (e *exercise) judge(r *Result) {
 // show writes a number of the exercise's unit.
 func (e *exercise) show(v float64) string {
 	switch e.unit {
-	case "", "tokens", "tokens/s":
+	case "", "tokens", "tokens/s", "sectors", "floats":
 		text := perf.Significant(v)
 		if v == math.Trunc(v) && math.Abs(v) < 1e6 {
 			text = fmt.Sprintf("%.0f", v)

@@ -124,6 +124,8 @@ var unitNames = map[string][]string{
 	"s":        {"s", "sec", "second", "seconds"},
 	"tokens":   {"tokens", "token", "tok", "rows"},
 	"tokens/s": {"tokens/s", "token/s", "tok/s", "tokens per second", "tokens a second", "t/s", "/s"},
+	"sectors":  {"sectors", "sector"},
+	"floats":   {"floats", "float", "elements"},
 	"":         {},
 }
 

@@ -14,5 +14,6 @@ func symbols_memwall_gpu_exercise() Table {
 		"IDs":      reflect.ValueOf(memwall_gpu_exercise.IDs),
 		"Question": reflect.ValueOf(memwall_gpu_exercise.Question),
 		"Result":   reflect.ValueOf((*memwall_gpu_exercise.Result)(nil)),
+		"Riddle":   reflect.ValueOf(memwall_gpu_exercise.Riddle),
 	}
 }

@@ -48,8 +48,8 @@ func tokensPerSecond(device string, bytes float64) float64 {
 	return profile(device).DRAMBytesPerSecond / bytes
 }
 
-// exercises is the course's, in order.
-var exercises = []exercise{
+// theMemoryWall are the exercises of notebook 01.
+var theMemoryWall = []exercise{
 	{
 		id: "01.1", unit: "B", within: 0.02,
 		question: "One token goes through a layer of 4096 × 4096 weights in f16. How many bytes of weights must the GPU read?",
