@@ -65,6 +65,8 @@ type Function struct {
 	MinCTAsPerSM int     // .minnctapersm
 	MaxRegisters int     // .maxnreg
 	ClusterCTAs  [3]int  // .reqnctapercluster
+	MaxCluster   int     // .maxclusterrank; 0 where there is none
+	Clustered    bool    // .explicitcluster: can only be launched with clusters
 }
 
 // Label is a jump target: the index of the instruction that follows it.
@@ -206,7 +208,9 @@ const (
 	ClusterNctaidZ
 	ClusterCtarank
 	ClusterNctarank
-	EnvReg // %envreg0 … %envreg31 read as 0
+	EnvReg  // %envreg0 … %envreg31 read as 0, but for
+	EnvReg1 // the lower half of the address of a cooperative launch's workspace
+	EnvReg2 // and the upper one
 	AggregateSharedSize
 	ReservedSharedBegin
 	ReservedSharedEnd

@@ -31,8 +31,10 @@ func (p *parser) function(entry bool) {
 		case ".reqnctapercluster":
 			f.ClusterCTAs = p.extent()
 		case ".maxclusterrank":
-			p.integer("a number of CTAs", 1<<16)
-		case ".noreturn", ".explicitcluster", ".blocksareclusters", ".unified":
+			f.MaxCluster = int(p.integer("a number of CTAs", 1<<16))
+		case ".explicitcluster":
+			f.Clustered = true
+		case ".noreturn", ".blocksareclusters", ".unified":
 		case ".attribute":
 			p.expect("(", "after .attribute")
 			for !p.accept(")") {

@@ -100,6 +100,11 @@ func (p *parser) named(o *Operand, t token, instruction, index, element int) {
 	}
 	if n, ok := strings.CutPrefix(t.text, "%envreg"); ok && allDigits(n) {
 		o.Kind, o.Special = OperandSpecial, EnvReg
+		if n == "1" {
+			o.Special = EnvReg1
+		} else if n == "2" {
+			o.Special = EnvReg2
+		}
 		return
 	}
 	if t.text == "WARP_SZ" {

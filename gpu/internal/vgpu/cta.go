@@ -11,6 +11,9 @@ import (
 type cta struct {
 	p        *program
 	index    [3]uint32 // %ctaid
+	cluster  []*cta    // by rank; of one CTA where the launch has no clusters
+	rank     int       // in its cluster
+	gang     *gang     // what the cluster shares
 	ordinal  uint64    // among the CTAs that the launch executes
 	trace    []uint64  // lines of memory that it touched, while another CTA is in the worker's hand
 	sm       int       // that it lies on
@@ -26,14 +29,15 @@ type cta struct {
 	files []byte // register files
 	grid  driver.Dim3
 	dim   driver.Dim3
-	dyn   int // bytes of dynamic shared memory
+	span  driver.Dim3 // CTAs of a cluster; (1, 1, 1) without
+	dyn   int         // bytes of dynamic shared memory
 }
 
 // newCTA prepares register files for CTAs of a shape; constants and what depends on the shape alone is filled once.
-func newCTA(p *program, grid, dim driver.Dim3, dynamic int) *cta {
+func newCTA(p *program, grid, dim, span driver.Dim3, dynamic int) *cta {
 	threads := int(dim.Count())
 	n := (threads + warpSize - 1) / warpSize
-	k := &cta{p: p, grid: grid, dim: dim, dyn: dynamic}
+	k := &cta{p: p, grid: grid, dim: dim, span: span, dyn: dynamic}
 	size := alignUp(p.fileBytes, 256)
 	k.files = make([]byte, n*size+128)
 	base := alignUp(int(uintptr(unsafe.Pointer(&k.files[0]))&127), 128) - int(uintptr(unsafe.Pointer(&k.files[0]))&127)
@@ -92,22 +96,32 @@ func (k *cta) fillSpecial(w *warp, s specialSlot) {
 			d[lane] = k.dim.Y
 		case ptx.NtidZ:
 			d[lane] = k.dim.Z
-		case ptx.NctaidX, ptx.NclusterIDX:
+		case ptx.NctaidX:
 			d[lane] = k.grid.X
-		case ptx.NctaidY, ptx.NclusterIDY:
+		case ptx.NctaidY:
 			d[lane] = k.grid.Y
-		case ptx.NctaidZ, ptx.NclusterIDZ:
+		case ptx.NctaidZ:
 			d[lane] = k.grid.Z
-		case ptx.ClusterNctaidX, ptx.ClusterNctaidY, ptx.ClusterNctaidZ, ptx.ClusterNctarank:
-			d[lane] = 1
+		case ptx.NclusterIDX:
+			d[lane] = k.grid.X / k.span.X
+		case ptx.NclusterIDY:
+			d[lane] = k.grid.Y / k.span.Y
+		case ptx.NclusterIDZ:
+			d[lane] = k.grid.Z / k.span.Z
+		case ptx.ClusterNctaidX:
+			d[lane] = k.span.X
+		case ptx.ClusterNctaidY:
+			d[lane] = k.span.Y
+		case ptx.ClusterNctaidZ:
+			d[lane] = k.span.Z
+		case ptx.ClusterNctarank:
+			d[lane] = uint32(k.span.Count())
 		case ptx.LaneID:
 			d[lane] = uint32(lane)
 		case ptx.WarpID:
 			d[lane] = uint32(w.id)
 		case ptx.NwarpID:
 			d[lane] = uint32(len(k.warps))
-		case ptx.NSMID:
-			d[lane] = 1 << 20 // set by worker.begin, which knows the profile
 		case ptx.LanemaskEq:
 			d[lane] = one
 		case ptx.LanemaskLt:
@@ -132,10 +146,9 @@ func (k *cta) fillSpecial(w *warp, s specialSlot) {
 	}
 }
 
-// start makes it the CTA of an index in the grid, at its entry.
-func (k *cta) start(index uint64, sm int) {
-	k.index = [3]uint32{uint32(index % uint64(k.grid.X)), uint32(index / uint64(k.grid.X) % uint64(k.grid.Y)), uint32(index / uint64(k.grid.X) / uint64(k.grid.Y))}
-	k.sm, k.begun = sm, false
+// start makes it a CTA of the grid, at its entry.
+func (k *cta) start(r *launchRun, index [3]uint32, sm int) {
+	k.index, k.sm, k.begun = index, sm, false
 	threads := int(k.dim.Count())
 	clear(k.shared)
 	clear(k.local)
@@ -147,6 +160,7 @@ func (k *cta) start(index uint64, sm int) {
 			w.live = 1<<left - 1
 		}
 		w.state, w.rounds, w.spent, w.turns, w.eager, w.spinning, w.looks = running, 0, 0, 0, false, false, looks{}
+		w.arrived, w.entered = 0, 0
 		w.stack = append(w.stack[:0], split{block: 0, join: -1, mask: w.live})
 		w.async.reset()
 		w.groups.reset(k.p.flight)
@@ -154,18 +168,36 @@ func (k *cta) start(index uint64, sm int) {
 			k.zero(w, r)
 		}
 		for _, s := range k.p.perCTA {
-			v := uint32(sm)
-			switch s.special {
-			case ptx.CtaidX, ptx.ClusterIDX:
-				v = k.index[0]
-			case ptx.CtaidY, ptx.ClusterIDY:
-				v = k.index[1]
-			case ptx.CtaidZ, ptx.ClusterIDZ:
-				v = k.index[2]
+			if s.special.Wide() {
+				fill(w.u64(s.at), r.number)
+			} else {
+				fill(w.u32(s.at), k.special(r, s.special))
 			}
-			fill(w.u32(s.at), v)
 		}
 	}
+}
+
+// special gives a special register that differs from CTA to CTA, or from launch to launch.
+func (k *cta) special(r *launchRun, s ptx.Special) uint32 {
+	switch s {
+	case ptx.CtaidX, ptx.CtaidY, ptx.CtaidZ:
+		return k.index[s-ptx.CtaidX]
+	case ptx.ClusterIDX, ptx.ClusterIDY, ptx.ClusterIDZ:
+		return k.index[s-ptx.ClusterIDX] / k.span.Array()[s-ptx.ClusterIDX]
+	case ptx.ClusterCtaidX, ptx.ClusterCtaidY, ptx.ClusterCtaidZ:
+		return k.index[s-ptx.ClusterCtaidX] % k.span.Array()[s-ptx.ClusterCtaidX]
+	case ptx.ClusterCtarank:
+		return uint32(k.rank)
+	case ptx.EnvReg1:
+		return uint32(r.workspace)
+	case ptx.EnvReg2:
+		return uint32(r.workspace >> 32)
+	case ptx.NSMID:
+		return uint32(r.sms)
+	case ptx.NwarpID:
+		return uint32(r.device.warpsPerSM())
+	}
+	return uint32(k.sm)
 }
 
 func (k *cta) zero(w *warp, r int32) {

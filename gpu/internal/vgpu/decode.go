@@ -174,7 +174,8 @@ func (d *decoder) specialSlot(s ptx.Special, wide bool) (uint32, error) {
 	d.special[s] = at
 	slot := specialSlot{s, at}
 	switch s {
-	case ptx.CtaidX, ptx.CtaidY, ptx.CtaidZ, ptx.SMID, ptx.ClusterIDX, ptx.ClusterIDY, ptx.ClusterIDZ:
+	case ptx.CtaidX, ptx.CtaidY, ptx.CtaidZ, ptx.SMID, ptx.ClusterIDX, ptx.ClusterIDY, ptx.ClusterIDZ, ptx.ClusterCtaidX, ptx.ClusterCtaidY, ptx.ClusterCtaidZ,
+		ptx.ClusterCtarank, ptx.EnvReg1, ptx.EnvReg2, ptx.NSMID, ptx.NwarpID, ptx.GridID:
 		d.p.perCTA = append(d.p.perCTA, slot)
 	default:
 		d.p.specials = append(d.p.specials, slot)

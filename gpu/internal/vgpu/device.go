@@ -25,7 +25,8 @@ type Device struct {
 	launches uint64
 	// backwards executes CTAs from the grid's last to its first: a CUDA kernel must not depend on their order.
 	backwards bool
-	replay    *replay // caches of the launch before
+	workspace *allocation // of cooperative launches
+	replay    *replay     // caches of the launch before
 	lanes     LanePath
 
 	mu     sync.Mutex
@@ -86,9 +87,12 @@ func (d *Device) Capability(c driver.Capability) string {
 	case driver.LargeShared, driver.Sampling, driver.Counting, driver.Sanitizer:
 		return ""
 	case driver.Clusters:
-		return "not yet: the virtual GPU runs CTAs without clusters"
+		if d.profile.Major < 9 {
+			return fmt.Sprintf("clusters need compute capability 9.0, device %q has %d.%d", d.properties.Name, d.profile.Major, d.profile.Minor)
+		}
+		return ""
 	case driver.Cooperative:
-		return "not yet: the virtual GPU runs one CTA after another, so that a grid cannot wait for itself"
+		return ""
 	case driver.Graphs:
 		return "not yet: the virtual GPU records no graphs; launches run as they come"
 	}

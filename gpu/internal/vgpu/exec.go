@@ -87,6 +87,8 @@ func (w *warp) run() {
 			w.branch(b, c, top)
 		case endBarrier:
 			w.arrive(b, c, top)
+		case endCluster:
+			w.clusterBarrier(b, c, top)
 		default:
 			if w.leave(b, c, top) {
 				return
@@ -225,6 +227,7 @@ func (w *warp) leave(b *block, c *blockCounts, top *split) bool {
 // exitLanes takes lanes away everywhere; it reports whether the warp is finished.
 func (w *warp) exitLanes(gone uint32) bool {
 	w.live &^= gone
+	w.cta.gang.exit(w, gone)
 	n := 0
 	waiting := false
 	for _, s := range w.stack {

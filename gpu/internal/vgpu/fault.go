@@ -25,7 +25,7 @@ func (k *worker) stop(w *warp, id int32, lane int, f *driver.Fault) {
 			f.SourceText = k.run.sourceLine(f.File, f.SourceLine)
 		}
 	}
-	f.CTA, f.Warp, f.Lane = w.cta.index, w.id, lane
+	f.CTA, f.Warp, f.Lane = k.cta.index, w.id, lane
 	panic(stopped{f})
 }
 

@@ -79,6 +79,8 @@ type warp struct {
 	spinning bool // and so did the one before
 	turns    int  // slices of fuel since others had their turn
 	stack    []split
+	arrived  uint32 // lanes that have arrived at the cluster's barrier in this phase
+	entered  uint32 // and those that have not waited since
 	looks    looks
 	async    asyncState
 	groups   warpgroupState

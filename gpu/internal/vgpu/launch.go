@@ -33,7 +33,9 @@ type launchRun struct {
 	caches      *replay // nil where nothing is counted
 
 	grid, dim driver.Dim3
-	dynamic   int // bytes of dynamic shared memory
+	span      driver.Dim3 // CTAs of a cluster; (1, 1, 1) without
+	workspace uint64      // of a cooperative launch: what its CTAs meet with
+	dynamic   int         // bytes of dynamic shared memory
 	executed  uint64
 	next      atomic.Uint64 // CTA to start
 	resident  atomic.Int64  // CTAs that have begun and not ended
@@ -133,11 +135,8 @@ func (f *function) check(l *driver.Launch) error {
 	case l.Shared > limit:
 		return fail("%d B of dynamic shared memory: more than %d need SetMaxDynamicShared first", l.Shared, limit)
 	}
-	if c := l.Cluster; c.X > 1 || c.Y > 1 || c.Z > 1 {
-		return fail("%s", f.module.device.Capability(driver.Clusters))
-	}
-	if l.Cooperative {
-		return fail("%s", f.module.device.Capability(driver.Cooperative))
+	if err := f.checkTogether(l, fail); err != nil {
+		return err
 	}
 	if len(l.Args) != f.program.paramBytes {
 		return fail("%d B of arguments: its parameters take %d", len(l.Args), f.program.paramBytes)
@@ -159,15 +158,23 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	}
 	start := time.Now()
 	d.launches++
-	r := &launchRun{device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, lanes: d.lanes, number: d.launches,
-		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx, grid: l.Grid, dim: l.CTA, dynamic: l.Shared}
+	var workspace uint64
+	if l.Cooperative {
+		var err error
+		if workspace, err = d.cooperate(); err != nil {
+			return nil, err
+		}
+	}
+	r := &launchRun{workspace: workspace, device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, lanes: d.lanes, number: d.launches,
+		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx, grid: l.Grid, dim: l.CTA, span: f.span(l), dynamic: l.Shared}
 	for _, a := range r.allocations {
 		r.procedural = r.procedural || a.contents != nil
 	}
-	total := l.Grid.Count()
-	executed := (total + uint64(r.step) - 1) / uint64(r.step)
+	clusters := l.Grid.Count() / r.span.Count()
+	groups := (clusters + uint64(r.step) - 1) / uint64(r.step)
+	executed := groups * r.span.Count()
 	r.executed, r.most = executed, int64(max(r.sms, 1)*d.residentCTAs(f, l))
-	workers := int(min(uint64(runtime.GOMAXPROCS(0)), executed))
+	workers := int(min(uint64(runtime.GOMAXPROCS(0)), groups))
 	if l.Sanitize {
 		workers, r.check, r.exactWrites = 1, newSanitizer(r, f.program, l.Tensors), true
 	}

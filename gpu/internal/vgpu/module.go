@@ -251,8 +251,9 @@ func (f *function) SetMaxDynamicShared(bytes int) error {
 func (f *function) workers(l *driver.Launch, n int) []*worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	span := f.span(l)
 	if len(f.idle) > 0 {
-		if k := f.idle[0].spare[0]; k.grid != l.Grid || k.dim != l.CTA || k.dyn != l.Shared {
+		if k := f.idle[0].spare[0]; k.grid != l.Grid || k.span != span || k.dim != l.CTA || k.dyn != l.Shared {
 			f.idle = nil
 		}
 	}
@@ -263,7 +264,7 @@ func (f *function) workers(l *driver.Launch, n int) []*worker {
 			f.idle = f.idle[:len(f.idle)-1]
 			continue
 		}
-		pool = append(pool, newWorker(f.program, l.Grid, l.CTA, l.Shared))
+		pool = append(pool, newWorker(f.program, l.Grid, l.CTA, span, l.Shared))
 	}
 	return pool
 }
@@ -277,7 +278,11 @@ func (f *function) giveBack(l *driver.Launch, pool []*worker) {
 	size := 0
 	for _, k := range pool {
 		k.releasePages()
-		k.spare = append(k.spare, k.resident...)
+		for _, c := range k.resident {
+			if c.gang.left--; c.gang.left == 0 {
+				k.spare = append(k.spare, c.cluster...)
+			}
+		}
 		for _, c := range k.spare {
 			size += len(c.files) + len(c.local) + len(c.shared)
 			c.trace, c.watch = nil, nil

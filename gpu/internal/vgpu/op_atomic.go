@@ -52,7 +52,7 @@ func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 			return x, decodeError(d.m, in, "red has no .%s: use atom", op)
 		}
 	}
-	picks, err := d.anyOrder(in, orders, "- cta cluster gpu sys", "- global shared shared::cta", op, "- noftz", "- L2::cache_hint", atomicTypes[op], "- v2 v4 v8")
+	picks, err := d.anyOrder(in, orders, "- cta cluster gpu sys", "- global shared shared::cta shared::cluster", op, "- noftz", "- L2::cache_hint", atomicTypes[op], "- v2 v4 v8")
 	if err != nil {
 		return x, err
 	}
@@ -115,6 +115,8 @@ func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	switch space {
 	case "shared", "shared::cta":
 		x.fn, d.inf.kind, d.inf.class = opAtomicShared, sharedAtomic, perf.ClassShared
+	case "shared::cluster":
+		x.fn, d.inf.kind, d.inf.class = opAtomicCluster, sharedAtomic, perf.ClassShared
 	case "global":
 		d.inf.kind, d.inf.global = globalAtomic, !e.drop
 	default:

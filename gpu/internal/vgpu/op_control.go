@@ -13,6 +13,8 @@ var controlRows = []row{
 	{patterns: []string{"trap"}, class: perf.ClassControl, section: "9.7.19.4", decode: decodeNothing},
 	{patterns: []string{"bar{,.cta}{.sync,.arrive}", "barrier{,.cta}{.sync,.arrive}{,.aligned}", "bar{,.cta}.red{.popc.u32,.and.pred,.or.pred}",
 		"barrier{,.cta}.red{.popc,.and,.or}{,.aligned}{.u32,.pred}"}, class: perf.ClassBarrier, section: "9.7.13.1", decode: decodeNothing},
+	{patterns: []string{"barrier.cluster.arrive{,.release,.relaxed}{,.aligned}", "barrier.cluster.wait{,.acquire}{,.aligned}"},
+		class: perf.ClassBarrier, section: "9.7.13.3", decode: decodeNothing},
 	{patterns: []string{"bar.warp.sync"}, class: perf.ClassBarrier, section: "9.7.13.2", decode: decodeNothing},
 	{patterns: []string{"membar{.cta,.gl,.sys,.proxy.alias}", "fence{,.sc,.acq_rel,.acquire,.release}{.cta,.cluster,.gpu,.sys}", "fence{.cta,.cluster,.gpu,.sys}{.sc,.acq_rel,.acquire,.release}",
 		"fence.acquire.sync_restrict::shared::cluster.cluster", "fence.release.sync_restrict::shared::cta.cluster", "fence.mbarrier_init.release.cluster",
@@ -49,6 +51,9 @@ func (d *decoder) ending(b *block, in *ptx.Instruction, id int32) error {
 	case "trap":
 		e.kind = endTrap
 	default:
+		if in.Has("cluster") {
+			return d.clusterBarrier(e, in)
+		}
 		return d.barrier(e, in)
 	}
 	return nil

@@ -20,7 +20,7 @@ var memoryRows = []row{
 
 const (
 	memoryTypes = "b8 u8 s8 b16 u16 s16 f16 bf16 b32 u32 s32 f32 f16x2 bf16x2 b64 u64 s64 f64 b128"
-	spaces      = "- global shared shared::cta local const param param::entry param::func"
+	spaces      = "- global shared shared::cta shared::cluster local const param param::entry param::func"
 	evictions   = "- L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
 	evictionsL2 = "- L2::evict_normal L2::evict_first L2::evict_last"
 	prefetches  = "- L2::64B L2::128B L2::256B"
@@ -73,6 +73,8 @@ func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		x.fn, d.inf.class = opLoadConst, perf.ClassMove
 	case "shared", "shared::cta":
 		x.fn, d.inf.kind, d.inf.class = opLoadShared, sharedLoad, perf.ClassShared
+	case "shared::cluster":
+		x.fn, d.inf.kind, d.inf.class = opLoadCluster, sharedLoad, perf.ClassShared
 	case "local":
 		x.fn, d.inf.kind, d.inf.class = opLoadLocal, localLoad, perf.ClassLocal
 	default:
@@ -84,7 +86,7 @@ func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 // decodeStore decodes st.
 func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{pattern: -1, flags: flagStore}
-	picks, err := d.anyOrder(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta local param param::func", "- wb cg cs wt",
+	picks, err := d.anyOrder(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta shared::cluster local param param::func", "- wb cg cs wt",
 		evictions, evictionsL2, "- L2::cache_hint", "- v2 v4 v8", memoryTypes, "- mmio")
 	if err != nil {
 		return x, err
@@ -115,6 +117,8 @@ func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		x.fn, d.inf.kind = opStoreGlobal, globalStore
 	case "shared", "shared::cta":
 		x.fn, d.inf.kind, d.inf.class = opStoreShared, sharedStore, perf.ClassShared
+	case "shared::cluster":
+		x.fn, d.inf.kind, d.inf.class = opStoreCluster, sharedStore, perf.ClassShared
 	case "local":
 		x.fn, d.inf.kind, d.inf.class = opStoreLocal, localStore, perf.ClassLocal
 	case "param":
@@ -241,7 +245,7 @@ func (d *decoder) address(x *inst, o *ptx.Operand, space string, memo bool) erro
 		if space == "" {
 			space = v.Space
 		}
-		if short := map[string]string{"shared::cta": "shared"}[space]; short != "" {
+		if short := map[string]string{"shared::cta": "shared", "shared::cluster": "shared"}[space]; short != "" {
 			space = short
 		}
 		if v.Space != space {
@@ -253,7 +257,7 @@ func (d *decoder) address(x *inst, o *ptx.Operand, space string, memo bool) erro
 		}
 		x.imm += base
 		x.flags |= flagFixed
-		if d.in.Opcode != "cp" && !d.in.Has(v.Space) && !d.in.Has("shared::cta") { // a generic access by name
+		if d.in.Opcode != "cp" && !d.in.Has(v.Space) && !d.in.Has("shared::cta") && !d.in.Has("shared::cluster") { // a generic access by name
 			switch v.Space {
 			case "shared":
 				x.imm += sharedWindow
@@ -673,7 +677,7 @@ func (w *warp) splitGeneric(in *inst, shared, local func(a *[32]uint64), global 
 		w.loadParameters(in, &a)
 	}
 	if w.mask = inShared; inShared != 0 {
-		shared(&a)
+		w.inCluster(in, &a, shared)
 	}
 	if w.mask = inLocal; inLocal != 0 {
 		local(&a)

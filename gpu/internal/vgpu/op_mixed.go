@@ -18,8 +18,8 @@ var mixedRows = []row{
 	{patterns: []string{"setp{.eq,.ne,.lt,.le,.gt,.ge,.equ,.neu,.ltu,.leu,.gtu,.geu,.num,.nan}{,.ftz}{.f16x2,.bf16x2}"}, class: perf.ClassFP16, section: "9.7.7.2", decode: decodePackedCompare},
 	{patterns: []string{"slct{.b16,.u16,.s16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}{.s32,.f32}", "slct.ftz{.b16,.u16,.s16,.b32,.u32,.s32,.f32,.b64,.u64,.s64,.f64}.f32"}, class: perf.ClassInteger, section: "9.7.6.4", decode: decodeSelectSign},
 	{patterns: []string{"lop3{,.and,.or}.b32"}, class: perf.ClassInteger, section: "9.7.8.6", decode: decodeLop3},
-	{patterns: []string{"cvta{,.to}{.global,.const,.shared,.shared::cta,.local,.param,.param::entry}.u64"}, class: perf.ClassMove, section: "9.7.9.20", decode: decodeAddressSpace},
-	{patterns: []string{"isspacep{.global,.const,.shared,.shared::cta,.local,.param,.param::entry}"}, class: perf.ClassInteger, section: "9.7.9.19", decode: decodeIsSpace},
+	{patterns: []string{"cvta{,.to}{.global,.const,.shared,.shared::cta,.shared::cluster,.local,.param,.param::entry}.u64"}, class: perf.ClassMove, section: "9.7.9.20", decode: decodeAddressSpace},
+	{patterns: []string{"isspacep{.global,.const,.shared,.shared::cta,.shared::cluster,.local,.param,.param::entry}"}, class: perf.ClassInteger, section: "9.7.9.19", decode: decodeIsSpace},
 	{patterns: []string{"cvt"}, class: perf.ClassConvert, section: "9.7.9.21", decode: decodeConvert},
 	{patterns: []string{"set"}, class: perf.ClassInteger, section: "9.7.6.1", decode: decodeSet},
 	{patterns: []string{"{add,addc,sub,subc}.cc{.u32,.s32,.u64,.s64}", "{addc,subc}{.u32,.s32,.u64,.s64}"}, class: perf.ClassInteger, section: "9.7.2", decode: decodeCarry},
@@ -546,7 +546,7 @@ func decodeAddressSpace(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	}
 	var window uint64
 	switch {
-	case in.Has("shared"), in.Has("shared::cta"):
+	case in.Has("shared"), in.Has("shared::cta"), in.Has("shared::cluster"):
 		window = sharedWindow
 	case in.Has("local"):
 		window = localWindow
@@ -574,8 +574,11 @@ func decodeIsSpace(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	}
 	x.a, err = d.source(&in.Operands[1], "u64")
 	switch in.Modifiers[0] {
-	case "shared", "shared::cta":
+	case "shared", "shared::cta", "shared::cluster":
 		x.imm = sharedWindow
+		if in.Modifiers[0] != "shared::cluster" {
+			x.n = 1
+		}
 	case "local":
 		x.imm = localWindow
 	case "param", "param::entry":
@@ -597,6 +600,10 @@ func opIsSpace(w *warp, in *inst) {
 		case 1:
 		default:
 			inside = a-in.imm < windowBytes
+			if inside && in.n != 0 { // of this CTA alone
+				rank := (a - in.imm) >> rankShift
+				inside = rank == 0 || rank == uint64(w.cta.rank)+1
+			}
 		}
 		r |= uint32(b2i(inside)) << i
 	}

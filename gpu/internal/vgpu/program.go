@@ -104,6 +104,7 @@ const (
 	endExit
 	endTrap
 	endBarrier
+	endCluster
 )
 
 // ending is what stands at the end of a block.

@@ -28,7 +28,7 @@ type row struct {
 var handRows [][]row
 
 func init() {
-	handRows = [][]row{controlRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, mixedRows, videoRows}
+	handRows = [][]row{controlRows, clusterRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, mixedRows, videoRows}
 }
 
 type opTable struct {
@@ -125,7 +125,7 @@ var notYet = map[string]string{
 	"brx": "indirect branches; bra works", "setmaxnreg": "warp specialisation",
 	"elect":  "elect.sync; compare %laneid instead",
 	"alloca": "stack allocation at run time; .local variables work", "multimem": "multicast memory", "griddepcontrol": "dependent launches",
-	"mapa": "clusters", "getctarank": "clusters", "clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
+	"clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
 }
 
 // check gives the whole instruction's error for something that is not supported.

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"memwall/gpu/internal/driver"
-	"memwall/gpu/internal/ptx"
 )
 
 // worker executes CTAs and owns what they count. It has one in hand at a time; others stay resident beside it when CTAs
@@ -40,8 +39,8 @@ type worker struct {
 type guardCounts struct{ warps, active, lanes uint64 }
 
 // newWorker makes a worker with room for one CTA of a shape.
-func newWorker(p *program, grid, dim driver.Dim3, dynamic int) *worker {
-	return &worker{p: p, spare: []*cta{newCTA(p, grid, dim, dynamic)}, blocks: make([]blockCounts, len(p.blocks)),
+func newWorker(p *program, grid, dim, span driver.Dim3, dynamic int) *worker {
+	return &worker{p: p, spare: []*cta{newCTA(p, grid, dim, span, dynamic)}, blocks: make([]blockCounts, len(p.blocks)),
 		guarded: make([]guardCounts, len(p.infos)), sites: make([]site, p.patterns)}
 }
 
@@ -66,7 +65,7 @@ func (k *worker) free() *cta {
 		k.spare = k.spare[:n-1]
 		return c
 	}
-	return newCTA(k.p, k.run.grid, k.run.dim, k.run.dynamic)
+	return newCTA(k.p, k.run.grid, k.run.dim, k.run.span, k.run.dynamic)
 }
 
 // take makes a CTA the one in hand.
@@ -83,46 +82,51 @@ func (k *worker) take(c *cta) {
 	}
 }
 
-// admit makes the launch's next CTA resident; false: there is none, or no room for one.
+// admit makes the launch's next CTA resident, with the others of its cluster; false: there is none, or no room for it.
 func (k *worker) admit() bool {
 	r := k.run
-	if len(k.resident) > 0 && r.resident.Load() >= r.most {
+	n := r.span.Count()
+	if len(k.resident) > 0 && uint64(r.resident.Load())+n > uint64(r.most) {
 		return false
 	}
-	i := r.next.Add(1) - 1
-	if i >= r.executed {
+	first := r.next.Add(n) - n
+	if first >= r.executed {
 		return false
 	}
-	r.resident.Add(1)
-	c := k.free()
-	c.ordinal = i
-	index := i * uint64(r.step)
+	r.resident.Add(int64(n))
+	cluster := first / n * uint64(r.step)
 	if r.device.backwards {
-		index = (r.executed - 1 - i) * uint64(r.step)
+		cluster = (r.executed/n - 1 - first/n) * uint64(r.step)
 	}
-	for j := range c.warps {
-		c.warps[j].w = k
-	}
-	for _, s := range k.p.specials {
-		for j := range c.warps {
-			switch s.special {
-			case ptx.NSMID:
-				fill(c.warps[j].u32(s.at), uint32(r.sms))
-			case ptx.GridID:
-				fill(c.warps[j].u64(s.at), r.number)
-			case ptx.NwarpID:
-				fill(c.warps[j].u32(s.at), uint32(r.device.warpsPerSM()))
-			}
+	corner := split3(cluster, driver.Dim3{X: r.grid.X / r.span.X, Y: r.grid.Y / r.span.Y, Z: r.grid.Z / r.span.Z})
+	g := &gang{ctas: make([]*cta, n)}
+	for rank := range g.ctas {
+		c := k.free()
+		g.ctas[rank] = c
+		at := split3(uint64(rank), r.span)
+		span := r.span.Array()
+		for i := range at {
+			at[i] += corner[i] * span[i]
 		}
+		c.ordinal, c.rank, c.cluster, c.gang = first+uint64(rank), rank, g.ctas, g
+		for j := range c.warps {
+			c.warps[j].w = k
+		}
+		c.start(r, at, int(first/n*n%uint64(r.sms)+uint64(rank))%r.sms)
+		c.watch = r.observe(c)
+		if c.check = r.check; c.check != nil {
+			c.watch = c.check
+			c.check.startCTA(c)
+		}
+		k.resident = append(k.resident, c)
 	}
-	c.start(index, int(i%uint64(r.sms)))
-	c.watch = r.observe(c)
-	if c.check = r.check; c.check != nil {
-		c.watch = c.check
-		c.check.startCTA(c)
-	}
-	k.resident = append(k.resident, c)
+	g.begin()
 	return true
+}
+
+// split3 gives the coordinates of the i-th element of an extent.
+func split3(i uint64, e driver.Dim3) [3]uint32 {
+	return [3]uint32{uint32(i % uint64(e.X)), uint32(i / uint64(e.X) % uint64(e.Y)), uint32(i / uint64(e.X) / uint64(e.Y))}
 }
 
 // work executes CTAs until the launch has no more. A CTA runs until it finishes or until all that its warps do is look
@@ -147,7 +151,10 @@ func (k *worker) work() {
 			}
 			k.resident = append(k.resident[:i], k.resident[i+1:]...)
 			k.run.resident.Add(-1)
-			k.cta, k.spare = nil, append(k.spare, c)
+			k.cta = nil
+			if c.gang.left--; c.gang.left == 0 { // until then others may look into its shared memory
+				k.spare = append(k.spare, c.cluster...)
+			}
 			if r := k.run; r.caches != nil && !r.caches.submit(c.ordinal, k, &r.stopFlag, len(k.resident) == 0) {
 				return
 			}
@@ -227,6 +234,8 @@ func (k *worker) advance(c *cta) (done, moved bool) {
 		case c.releaseBarriers():
 			moved = true
 		case got && can > 0:
+		case can == 0 && c.gang.waits():
+			return false, moved
 		case can == 0:
 			c.deadlock()
 		case !c.freeJoined():
