@@ -11,18 +11,39 @@ import (
 type asyncState struct {
 	open   []asyncRecord   // not yet committed
 	groups [][]asyncRecord // committed, oldest first
+	// Copies are numbered as they are issued; those up to settled are done although their group was not waited for.
+	issued, settled uint64
 }
 
 // asyncRecord is one cp.async of a warp.
 type asyncRecord struct {
-	mask uint32
-	size uint8
-	from [32]uint64
-	to   [32]uint32
-	take [32]uint8 // bytes that come from memory; the rest of size is zero
+	number uint64
+	mask   uint32
+	size   uint8
+	from   [32]uint64
+	to     [32]uint32
+	take   [32]uint8 // bytes that come from memory; the rest of size is zero
 }
 
-func (s *asyncState) reset() { s.open, s.groups = s.open[:0], s.groups[:0] }
+func (s *asyncState) reset() {
+	s.open, s.groups, s.issued, s.settled = s.open[:0], s.groups[:0], 0, 0
+}
+
+// settle completes the copies up to a number.
+func (s *asyncState) settle(w *warp, number uint64) {
+	for _, g := range s.groups {
+		w.completeAsync(upTo(g, number))
+	}
+	w.completeAsync(upTo(s.open, number))
+	s.settled = max(s.settled, number)
+}
+
+func upTo(list []asyncRecord, number uint64) []asyncRecord {
+	for len(list) > 0 && list[len(list)-1].number > number {
+		list = list[:len(list)-1]
+	}
+	return list
+}
 
 func (s *asyncState) commit() {
 	s.groups = append(s.groups, append([]asyncRecord(nil), s.open...))
@@ -50,6 +71,9 @@ func (w *warp) completeAsync(list []asyncRecord) {
 	shared := unsafe.Pointer(unsafe.SliceData(w.cta.shared))
 	for k := range list {
 		r := &list[k]
+		if r.number <= w.async.settled {
+			continue
+		}
 		for m := r.mask; m != 0; m &= m - 1 {
 			i := lowest(m)
 			to := unsafe.Add(shared, r.to[i])
@@ -86,6 +110,9 @@ func (w *warp) fetchAgain(address, n uint64) {
 // decodeAsync decodes cp.async and its groups (PTX ISA 9.7.9.25.3).
 func decodeAsync(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{flags: flagSelf, pattern: -1}
+	if in.Has("mbarrier") && d.sm >= 80 {
+		return decodeAsyncArrive(d, in)
+	}
 	if len(in.Modifiers) < 1 || in.Modifiers[0] != "async" || in.Has("bulk") || in.Has("mbarrier") || d.sm < 80 {
 		hint := "not yet: bulk and mbarrier copies; cp.async.ca and cp.async.cg work"
 		if d.sm < 80 {
@@ -165,7 +192,8 @@ func opAsyncCopy(w *warp, in *inst) {
 	}
 	w.async.open = open
 	r := &open[len(open)-1]
-	r.mask, r.size = w.mask, in.size
+	w.async.issued++
+	r.number, r.mask, r.size = w.async.issued, w.mask, in.size
 	to := w.addresses(in.ext.twin)
 	if in.ext.twin.flags&flagWide64 != 0 && to[lowest(w.mask)]-sharedWindow < windowBytes {
 		w.fault(in, int(lowest(w.mask)), &driver.Fault{Kind: driver.OutOfBounds, Space: "shared", Address: to[lowest(w.mask)], Bytes: int(size),

@@ -22,7 +22,8 @@ type cta struct {
 	local    []byte
 	barriers [maxBarriers]barrierState
 	begun    bool
-	watch    observer // nil: nobody watches
+	flying   []delivery // asynchronous copies on their way here
+	watch    observer   // nil: nobody watches
 	check    *sanitizer
 	checked  *ctaCheck // what the sanitizer keeps of this CTA
 
@@ -120,8 +121,6 @@ func (k *cta) fillSpecial(w *warp, s specialSlot) {
 			d[lane] = uint32(lane)
 		case ptx.WarpID:
 			d[lane] = uint32(w.id)
-		case ptx.NwarpID:
-			d[lane] = uint32(len(k.warps))
 		case ptx.LanemaskEq:
 			d[lane] = one
 		case ptx.LanemaskLt:
@@ -148,7 +147,7 @@ func (k *cta) fillSpecial(w *warp, s specialSlot) {
 
 // start makes it a CTA of the grid, at its entry.
 func (k *cta) start(r *launchRun, index [3]uint32, sm int) {
-	k.index, k.sm, k.begun = index, sm, false
+	k.index, k.sm, k.begun, k.flying = index, sm, false, nil
 	threads := int(k.dim.Count())
 	clear(k.shared)
 	clear(k.local)

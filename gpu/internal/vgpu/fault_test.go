@@ -160,8 +160,10 @@ func TestLaunchChecks(t *testing.T) {
 		{change(func(l *driver.Launch) { l.Args = make([]byte, 8) }), "launch k: 8 B of arguments: its parameters take 12"},
 		{change(func(l *driver.Launch) { l.Shared = 60000 }), "launch k: 60000 B of dynamic shared memory: more than 48128 need SetMaxDynamicShared first"},
 		{change(func(l *driver.Launch) { l.Shared = 300000 }), "launch k: 301024 B of shared memory a CTA (1024 static): the device has 232448"},
-		{change(func(l *driver.Launch) { l.Cooperative = true }), "launch k: not yet: the virtual GPU runs one CTA after another, so that a grid cannot wait for itself"},
-		{change(func(l *driver.Launch) { l.Cluster = dim(2) }), "launch k: not yet: the virtual GPU runs CTAs without clusters"},
+		{change(func(l *driver.Launch) { l.Cooperative, l.Grid = true, dim(9000) }), "launch k: a cooperative launch of 9000 CTAs: 4224 fit the device at the same time (132 SMs × 32 CTAs)"},
+		{change(func(l *driver.Launch) { l.Cooperative, l.Sample, l.Grid = true, 2, dim(4) }), "launch k: a cooperative launch cannot be sampled: its CTAs wait for each other"},
+		{change(func(l *driver.Launch) { l.Cluster = dim(2) }), "launch k: a grid of (1, 1, 1) CTAs is not made of whole clusters of (2, 1, 1)"},
+		{change(func(l *driver.Launch) { l.Cluster, l.Grid = dim(32), dim(64) }), "launch k: a cluster of 32 CTAs: the limit is 16"},
 		{change(func(l *driver.Launch) { l.Function, l.Args, l.Shared = fixed, nil, 0 }), "launch fixed: a CTA of (32, 1, 1): this function requires (64, 1, 1)"},
 	} {
 		_, err := d.Launch(context.Background(), c.l)

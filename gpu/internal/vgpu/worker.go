@@ -227,6 +227,7 @@ func (k *worker) advance(c *cta) (done, moved bool) {
 		moved = moved || got
 		switch {
 		case alive == 0:
+			c.landAll()
 			if c.watch != nil {
 				c.watch.endCTA(c)
 			}
