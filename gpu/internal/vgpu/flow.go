@@ -6,7 +6,8 @@ import "memwall/gpu/internal/ptx"
 // registers alive at their borders.
 type flow struct {
 	blocks []flowBlock
-	ipdom  []int // len(blocks) is the virtual exit
+	ipdom  []int   // len(blocks) is the virtual exit
+	across []int32 // registers that may be alive between basic blocks, by their bit in liveIn and liveOut
 }
 
 type flowBlock struct {
@@ -14,21 +15,6 @@ type flowBlock struct {
 	next     []int
 	liveIn   bitset
 	liveOut  bitset
-	used     bitset // before any definition here
-	defined  bitset
-}
-
-type bitset []uint64
-
-func newBitset(n int) bitset    { return make(bitset, (n+63)/64) }
-func (b bitset) has(i int) bool { return b[i>>6]>>(uint(i)&63)&1 != 0 }
-func (b bitset) set(i int)      { b[i>>6] |= 1 << (uint(i) & 63) }
-func (b bitset) clear(i int)    { b[i>>6] &^= 1 << (uint(i) & 63) }
-func (b bitset) copyOf() bitset { return append(bitset(nil), b...) }
-func (b bitset) or(other bitset) { // b |= other
-	for k, x := range other {
-		b[k] |= x
-	}
 }
 
 // endsBlock reports whether control can leave or stop after the instruction.
@@ -217,47 +203,5 @@ func operandRegisters(o *ptx.Operand, use, f func(int32)) {
 	}
 	if o.Pair != nil {
 		operandRegisters(o.Pair, use, f)
-	}
-}
-
-// liveness fills the blocks' sets by iteration to the fixed point. A guarded definition keeps what was there before.
-func (g *flow) liveness(f *ptx.Function) {
-	n := len(f.Registers)
-	for k := range g.blocks {
-		b := &g.blocks[k]
-		b.used, b.defined, b.liveIn, b.liveOut = newBitset(n), newBitset(n), newBitset(n), newBitset(n)
-		for i := b.from; i < b.to; i++ {
-			in := &f.Body[i]
-			use := func(r int32) {
-				if !b.defined.has(int(r)) {
-					b.used.set(int(r))
-				}
-			}
-			registersOf(in, use, func(int32) {})
-			registersOf(in, func(int32) {}, func(r int32) {
-				if in.Guard >= 0 {
-					use(r)
-				} else {
-					b.defined.set(int(r))
-				}
-			})
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for k := len(g.blocks) - 1; k >= 0; k-- {
-			b := &g.blocks[k]
-			for _, s := range b.next {
-				if s < len(g.blocks) {
-					b.liveOut.or(g.blocks[s].liveIn)
-				}
-			}
-			for i := range b.liveIn {
-				x := b.used[i] | b.liveOut[i]&^b.defined[i]
-				if x != b.liveIn[i] {
-					b.liveIn[i], changed = x, true
-				}
-			}
-		}
 	}
 }

@@ -112,31 +112,3 @@ func FuzzLaunch(f *testing.F) {
 		runAnything(t, d, text)
 	})
 }
-
-// A module of 10,000 lines loads quickly.
-func TestLargeModule(t *testing.T) {
-	var b strings.Builder
-	b.WriteString(header + ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .f32 %f<9000>; .reg .b64 %rd;\nld.param.u64 %rd, [p];\nmov.f32 %f0, 0f3F800000;\n")
-	for i := range 9990 {
-		if i%50 == 49 {
-			b.WriteString("setp.gt.f32 %p, %f0, 0f40000000;\n@%p bra L" + strings.Repeat("x", i/50%3) + digits(i) + ";\nL" + strings.Repeat("x", i/50%3) + digits(i) + ":\n")
-		}
-		b.WriteString("fma.rn.f32 %f" + digits(i%8990+1) + ", %f" + digits(i%8990) + ", %f0, %f0;\n")
-	}
-	b.WriteString("st.global.f32 [%rd], %f1;\nret;\n}\n")
-	d := openTest(t, testProfile())
-	start := cpuTime()
-	loadModule(t, d, b.String())
-	took := cpuTime() - start
-	t.Logf("%v of processor time", took)
-	if took > time.Second { // 200 ms on a quiet machine
-		t.Errorf("10,000 lines took %v to load", took)
-	}
-}
-
-func digits(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return digits(n/10) + string(rune('0'+n%10))
-}

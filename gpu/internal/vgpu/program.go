@@ -177,7 +177,9 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 	d.countUses()
 	d.findHalves()
 	d.g = newFlow(f)
-	d.g.liveness(f)
+	if err := d.g.liveness(m, f); err != nil {
+		return nil, err
+	}
 	d.flight = findFlight(f)
 	d.s = d.g.assign(f, d.flight)
 	p.slots, p.preds, d.next = d.s, d.s.preds, d.s.bytes

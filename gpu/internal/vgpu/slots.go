@@ -1,6 +1,7 @@
 package vgpu
 
 import (
+	"container/heap"
 	"sort"
 
 	"memwall/gpu/internal/ptx"
@@ -46,8 +47,9 @@ func (g *flow) assign(f *ptx.Function, alone []int32) *slots {
 	touch := func(r, at int) {
 		spans[r].low, spans[r].high = min(spans[r].low, at), max(spans[r].high, at)
 	}
+	alive := make([]bool, n)
 	for k := range g.blocks {
-		g.scanBlock(f, &g.blocks[k], touch, s)
+		g.scanBlock(f, &g.blocks[k], touch, alive, s)
 	}
 	for r, n := range alone {
 		if n >= 0 {
@@ -56,11 +58,7 @@ func (g *flow) assign(f *ptx.Function, alone []int32) *slots {
 		}
 	}
 	if len(g.blocks) > 0 {
-		for r := range f.Registers {
-			if g.blocks[0].liveIn.has(r) {
-				s.zero = append(s.zero, int32(r))
-			}
-		}
+		g.blocks[0].liveIn.each(func(i int) { s.zero = append(s.zero, g.across[i]) })
 	}
 	next := uint32(4 * unit) // scratch first
 	var wait []interval
@@ -84,27 +82,22 @@ func (g *flow) assign(f *ptx.Function, alone []int32) *slots {
 		return wait[i].register < wait[j].register
 	})
 	var free [3][]uint32
-	size := func(v interval) int { return b2i(s.wide[v.register]) + b2i(isQuad(&f.Registers[v.register])) }
-	var active []interval
+	size := func(r int32) int { return b2i(s.wide[r]) + b2i(isQuad(&f.Registers[r])) }
+	var active expiring
 	for _, v := range wait {
-		keep := active[:0]
-		for _, a := range active {
-			if a.high < v.low {
-				class := size(a)
-				free[class] = append(free[class], s.at[a.register])
-			} else {
-				keep = append(keep, a)
-			}
+		for len(active) > 0 && active[0].high < v.low {
+			r := heap.Pop(&active).(interval).register
+			free[size(r)] = append(free[size(r)], s.at[r])
 		}
-		active = append(keep, v)
-		class := size(v)
+		class := size(v.register)
 		if list := free[class]; len(list) > 0 {
 			s.at[v.register] = list[len(list)-1]
 			free[class] = list[:len(list)-1]
-			continue
+		} else {
+			s.at[v.register] = next
+			next += unit << class
 		}
-		s.at[v.register] = next
-		next += unit << class
+		heap.Push(&active, v)
 	}
 	s.bytes = next
 	return s
@@ -117,11 +110,30 @@ func b2i(b bool) int {
 	return 0
 }
 
-// scanBlock walks a block backwards, extends the intervals of what is alive and measures the pressure.
-func (g *flow) scanBlock(f *ptx.Function, b *flowBlock, touch func(r, at int), s *slots) {
-	live := b.liveOut.copyOf()
+// expiring is a heap of intervals, the first to end on top.
+type expiring []interval
+
+func (e expiring) Len() int { return len(e) }
+func (e expiring) Less(i, j int) bool {
+	if e[i].high != e[j].high {
+		return e[i].high < e[j].high
+	}
+	return e[i].register < e[j].register
+}
+func (e expiring) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *expiring) Push(x any)   { *e = append(*e, x.(interval)) }
+func (e *expiring) Pop() any {
+	old := *e
+	x := old[len(old)-1]
+	*e = old[:len(old)-1]
+	return x
+}
+
+// scanBlock walks a block backwards, extends the intervals of what is alive and measures the pressure. alive is all false
+// before and after.
+func (g *flow) scanBlock(f *ptx.Function, b *flowBlock, touch func(r, at int), alive []bool, s *slots) {
 	pressure := 0
-	count := func(r, sign int) {
+	count := func(r int32, sign int) {
 		if reg := &f.Registers[r]; isQuad(reg) {
 			pressure += 4 * sign
 		} else if isWide(reg) {
@@ -130,41 +142,41 @@ func (g *flow) scanBlock(f *ptx.Function, b *flowBlock, touch func(r, at int), s
 			pressure += sign
 		}
 	}
-	for r := range f.Registers {
-		if live.has(r) {
+	begin := func(r int32) {
+		if !alive[r] {
 			count(r, 1)
-			touch(r, b.to)
-		}
-		if b.liveIn.has(r) {
-			touch(r, b.from)
+			alive[r] = true
 		}
 	}
+	end := func(r int32) {
+		if alive[r] {
+			count(r, -1)
+			alive[r] = false
+		}
+	}
+	b.liveOut.each(func(i int) {
+		begin(g.across[i])
+		touch(int(g.across[i]), b.to)
+	})
 	s.peak = max(s.peak, pressure)
 	for i := b.to - 1; i >= b.from; i-- {
 		in := &f.Body[i]
 		registersOf(in, func(int32) {}, func(r int32) {
 			touch(int(r), i)
-			if !live.has(int(r)) { // a dead result needs its slot here
-				count(int(r), 1)
-				live.set(int(r))
-			}
+			begin(r) // a dead result needs its slot here
 		})
 		s.peak = max(s.peak, pressure)
 		if in.Guard < 0 {
-			registersOf(in, func(int32) {}, func(r int32) {
-				if live.has(int(r)) {
-					count(int(r), -1)
-					live.clear(int(r))
-				}
-			})
+			registersOf(in, func(int32) {}, end)
 		}
 		registersOf(in, func(r int32) {
 			touch(int(r), i)
-			if !live.has(int(r)) {
-				count(int(r), 1)
-				live.set(int(r))
-			}
+			begin(r)
 		}, func(int32) {})
 		s.peak = max(s.peak, pressure)
 	}
+	b.liveIn.each(func(i int) {
+		touch(int(g.across[i]), b.from)
+		end(g.across[i])
+	})
 }

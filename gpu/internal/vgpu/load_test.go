@@ -1,0 +1,137 @@
+package vgpu
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"memwall/gpu/internal/driver"
+)
+
+const largeHead = header + ".visible .entry k(.param .u64 p) {\n.reg .pred %p<4>; .reg .b32 %r<20000>; .reg .f32 %f<20000>; .reg .b64 %rd<20000>;\nld.param.u64 %rd0, [p];\nmov.f32 %f0, 0f3F800000;\nmov.u32 %r0, %tid.x;\n"
+
+// build makes a module of lines.
+func build(line func(b *strings.Builder, i int)) string {
+	var b strings.Builder
+	b.WriteString(largeHead)
+	for i := 4; i < 9992; i++ {
+		line(&b, i)
+	}
+	b.WriteString("st.global.f32 [%rd0], %f1;\nret;\n}\n")
+	return b.String()
+}
+
+// hostileTexts are modules that no compiler makes, hard for algorithms over the control flow.
+func hostileTexts() map[string]string {
+	return map[string]string{
+		"backwards": build(func(b *strings.Builder, i int) { // each block jumps to the one before it
+			if i == 4 {
+				b.WriteString("bra L9991;\nL3: bra END;\n")
+			}
+			fmt.Fprintf(b, "L%d: add.u32 %%r%d, %%r%d, 1; bra L%d;\n", i, i, i+1, i-1)
+			if i == 9991 {
+				b.WriteString("END:\n")
+			}
+		}),
+		"deep loops": build(func(b *strings.Builder, i int) {
+			if j := 9992 + 3 - i; i < 4998 {
+				fmt.Fprintf(b, "L%d: add.u32 %%r%d, %%r%d, 1;\n", i, i, i-1)
+			} else if j < 4998 {
+				fmt.Fprintf(b, "setp.gt.u32 %%p1, %%r%d, 7; @%%p1 bra L%d;\n", j, j)
+			}
+		}),
+	}
+}
+
+// largeTexts are modules of 10,000 lines, each hard for another part of the loader.
+func largeTexts() map[string]string {
+	return map[string]string{
+		"a chain": build(func(b *strings.Builder, i int) { fmt.Fprintf(b, "fma.rn.f32 %%f%d, %%f%d, %%f0, %%f0;\n", i, i-1) }),
+		"an accumulator": build(func(b *strings.Builder, i int) {
+			if i%2 == 0 {
+				fmt.Fprintf(b, "ld.global.f32 %%f%d, [%%rd0+%d];\n", i, 4*i)
+			} else if i > 5 {
+				fmt.Fprintf(b, "add.f32 %%f1, %%f1, %%f%d;\n", i-1)
+			} else {
+				b.WriteString("mov.f32 %f1, %f0;\n")
+			}
+		}),
+		"all alive": build(func(b *strings.Builder, i int) {
+			if i < 5000 {
+				fmt.Fprintf(b, "ld.global.f32 %%f%d, [%%rd0+%d];\n", 2+i, 4*i)
+			} else {
+				fmt.Fprintf(b, "add.f32 %%f1, %%f1, %%f%d;\n", 2+i-4999)
+			}
+		}),
+		"pointers": build(func(b *strings.Builder, i int) { fmt.Fprintf(b, "ld.global.u64 %%rd%d, [%%rd%d+8];\n", i, i-1) }),
+		"branches": build(func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, []string{"setp.gt.u32 %%p1, %%r0, %[1]d;\n", "@%%p1 bra L%[2]d;\n", "add.u32 %%r0, %%r0, %[1]d;\n", "L%[2]d:\n"}[i%4], i, i/4)
+		}),
+		"branches and loads": build(func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, []string{"setp.gt.u32 %%p1, %%r0, %[1]d;\n", "@%%p1 bra L%[2]d;\n", "ld.global.u64 %%rd%[1]d, [%%rd0+8];\n", "L%[2]d: add.u64 %%rd0, %%rd0, %%rd%[3]d;\n"}[i%4], i, i/4, i-1)
+		}),
+		"nested loops": build(func(b *strings.Builder, i int) { // 37 loops inside each other, again and again
+			if j := i % 74; j < 37 {
+				fmt.Fprintf(b, "L%d: add.u32 %%r%d, %%r%d, 1;\n", i, j+1, j)
+			} else if i >= 74 || i-2*(j-37)-1 >= 4 {
+				fmt.Fprintf(b, "setp.gt.u32 %%p1, %%r%d, 7; @%%p1 bra L%d;\n", 74-j, i-2*(j-37)-1)
+			} else {
+				b.WriteString("// here the first loops begin too early\n")
+			}
+		}),
+		"guards": build(func(b *strings.Builder, i int) { fmt.Fprintf(b, "setp.gt.u32 %%p1, %%r0, %d; @%%p1 ret;\n", i) }),
+	}
+}
+
+// loadCost is the processor time that loading a text takes, the least of a few times.
+func loadCost(t testing.TB, text string) time.Duration {
+	best := time.Hour
+	for range 2 {
+		d := openTest(t, testProfile())
+		start := cpuTime()
+		if _, err := d.LoadPTX(text, driver.LoadOptions{Name: "large.ptx"}); err != nil {
+			t.Fatal(err)
+		}
+		best = min(best, cpuTime()-start)
+	}
+	return best
+}
+
+// A module of 10,000 lines loads in 200 ms of processor time, whatever its shape.
+func TestLargeModules(t *testing.T) {
+	for name, text := range largeTexts() {
+		if lines := strings.Count(text, "\n"); lines < 9_000 {
+			t.Errorf("%s: only %d lines", name, lines)
+		}
+		took := loadCost(t, text)
+		t.Logf("%s: %v", name, took)
+		if took > 400*time.Millisecond { // twice the aim, for a busy machine
+			t.Errorf("%s: 10,000 lines took %v to load", name, took)
+		}
+	}
+}
+
+// What is hostile loads or is refused, in a few times that.
+func TestHostileModules(t *testing.T) {
+	for name, text := range hostileTexts() {
+		if took := loadCost(t, text); took > 2*time.Second {
+			t.Errorf("%s: 10,000 lines took %v to load", name, took)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for name, text := range largeTexts() {
+		b.Run(name, func(b *testing.B) {
+			d := openTest(b, testProfile())
+			for b.Loop() {
+				m, err := d.LoadPTX(text, driver.LoadOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				m.Unload()
+			}
+		})
+	}
+}
