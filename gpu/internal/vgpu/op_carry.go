@@ -66,30 +66,25 @@ func (d *decoder) carry(in *ptx.Instruction, fn opFunc, n int) (inst, error) {
 	return x, nil
 }
 
-// opCarry is add.cc, addc, sub.cc, subc: d = a ± b ± CC.CF, and with .cc the carry or borrow goes to CC.CF.
+// opCarry is add.cc, addc, sub.cc, subc: d = a + b + CC.CF, or d = a + ^b + CC.CF, with 1 in place of CC.CF where the
+// instruction begins a chain, and with .cc the carry goes to CC.CF. After a subtraction CC.CF is therefore 0 where there was a
+// borrow: the PTX ISA (9.7.2) leaves open what an addc sees behind a subc, and the compiler's 128-bit division relies on this.
 func opCarry(w *warp, in *inst) {
 	k, flag := in.imm, w.pred[predCarry]
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := lowest(m)
-		var carry uint64
+		var invert, carry uint64
+		if k&carrySub != 0 {
+			invert, carry = ^uint64(0), 1
+		}
 		if k&carryIn != 0 {
 			carry = uint64(flag >> i & 1)
 		}
 		if k&carryWide != 0 {
-			a, b := w.u64(in.a)[i], w.u64(in.b)[i]
-			if k&carrySub != 0 {
-				w.u64(in.d)[i], carry = bits.Sub64(a, b, carry)
-			} else {
-				w.u64(in.d)[i], carry = bits.Add64(a, b, carry)
-			}
+			w.u64(in.d)[i], carry = bits.Add64(w.u64(in.a)[i], w.u64(in.b)[i]^invert, carry)
 		} else {
-			a, b, c := w.u32(in.a)[i], w.u32(in.b)[i], uint32(carry)
-			if k&carrySub != 0 {
-				a, c = bits.Sub32(a, b, c)
-			} else {
-				a, c = bits.Add32(a, b, c)
-			}
-			w.u32(in.d)[i], carry = a, uint64(c)
+			r, c := bits.Add32(w.u32(in.a)[i], w.u32(in.b)[i]^uint32(invert), uint32(carry))
+			w.u32(in.d)[i], carry = r, uint64(c)
 		}
 		if k&carryOut != 0 {
 			flag = flag&^(1<<i) | uint32(carry)<<i

@@ -83,6 +83,12 @@ func TestComparisonsInAllForms(t *testing.T) {
 		bodyCase{"lop3.and.b32 _|%p, %x0, %x1, %x2, 0x96, !%r; selp.u32 %z1, 1, 0, %p;", func(x laneWords, _ int) laneWords {
 			return laneWords{0, yes(x[0]^x[1]^x[2] != 0 && x[3]&1 == 0, 1)}
 		}},
+		// CC.CF is the carry of a + ^b + 1 after a subtraction: 0 for a borrow.
+		bodyCase{"sub.cc.u32 %z0, %x0, %x1; subc.cc.u32 %z1, %x2, %x3; addc.u32 %z2, 0, 0; sub.cc.s64 %y2, %y0, %y1; subc.u32 %z3, 0, 0;", func(x laneWords, _ int) laneWords {
+			a, b := uint64(x[2])<<32|uint64(x[0]), uint64(x[3])<<32|uint64(x[1])
+			y0, y1 := uint64(x[1])<<32|uint64(x[0]), uint64(x[3])<<32|uint64(x[2])
+			return laneWords{uint32(a - b), uint32((a - b) >> 32), yes(a >= b, 1), yes(y0 < y1, ^uint32(0))}
+		}},
 		bodyCase{"cvt.pack.sat.s16.s32 %z0, %x0, %x1; cvt.pack.sat.u4.s32.b32 %z1, %x0, %x1, %x2; cvt.pack.sat.s2.s32.b32 %z2, %x0, %x1, %x2; cvt.pack.sat.u8.s32.b32 %z3, %x0, %x1, %x2;", func(x laneWords, _ int) laneWords {
 			clamp := func(v uint32, low, high int32) uint32 { return uint32(min(max(int32(v), low), high)) }
 			return laneWords{clamp(x[0], -32768, 32767)<<16 | clamp(x[1], -32768, 32767)&0xffff,
