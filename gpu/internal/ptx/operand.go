@@ -179,7 +179,7 @@ func (p *parser) address(o *Operand, instruction, index int) {
 		if len(o.Elements) >= maxElements {
 			p.fail(p.tok, "more than %d coordinates in an address", maxElements)
 		}
-		e := p.simple(instruction, index, len(o.Elements))
+		e := p.simple(instruction, index, -1) // a vector of coordinates is one
 		if e.Kind == OperandLabel {
 			p.fail(p.last, "unknown name %s in an address", p.last.text)
 		}

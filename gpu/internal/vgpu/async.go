@@ -11,6 +11,7 @@ import (
 type asyncState struct {
 	open   []asyncRecord   // not yet committed
 	groups [][]asyncRecord // committed, oldest first
+	bulk   *bulkState      // nil until a bulk copy out of shared memory
 	// Copies are numbered as they are issued; those up to settled are done although their group was not waited for.
 	issued, settled uint64
 }
@@ -26,7 +27,7 @@ type asyncRecord struct {
 }
 
 func (s *asyncState) reset() {
-	s.open, s.groups, s.issued, s.settled = s.open[:0], s.groups[:0], 0, 0
+	s.open, s.groups, s.bulk, s.issued, s.settled = s.open[:0], s.groups[:0], nil, 0, 0
 }
 
 // settle completes the copies up to a number.
@@ -60,6 +61,9 @@ func (s *asyncState) wait(w *warp, n int) {
 
 // finish completes everything at the warp's end.
 func (s *asyncState) finish(w *warp) {
+	if s.bulk != nil {
+		s.bulk.finish()
+	}
 	if len(s.groups) > 0 || len(s.open) > 0 {
 		s.wait(w, 0)
 		w.completeAsync(s.open)
@@ -109,12 +113,15 @@ func (w *warp) fetchAgain(address, n uint64) {
 
 // decodeAsync decodes cp.async and its groups (PTX ISA 9.7.9.25.3).
 func decodeAsync(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
+	if in.Has("bulk") {
+		return decodeBulk(d, in, r)
+	}
 	x := inst{flags: flagSelf, pattern: -1}
 	if in.Has("mbarrier") && d.sm >= 80 {
 		return decodeAsyncArrive(d, in)
 	}
-	if len(in.Modifiers) < 1 || in.Modifiers[0] != "async" || in.Has("bulk") || in.Has("mbarrier") || d.sm < 80 {
-		hint := "not yet: bulk and mbarrier copies; cp.async.ca and cp.async.cg work"
+	if len(in.Modifiers) < 1 || in.Modifiers[0] != "async" || in.Has("mbarrier") || d.sm < 80 {
+		hint := "cp.async.ca, cp.async.cg, cp.async.bulk and cp.async.mbarrier.arrive work"
 		if d.sm < 80 {
 			hint = "cp.async needs sm_80"
 		}

@@ -164,7 +164,7 @@ func reverseOrder(before [][]int, exit int) (order, number []int) {
 func hasDestination(in *ptx.Instruction) bool {
 	switch in.Opcode {
 	case "st", "red", "bra", "brx", "bar", "barrier", "ret", "exit", "trap", "membar", "fence", "prefetch", "prefetchu", "stmatrix", "nanosleep",
-		"griddepcontrol", "discard", "applypriority", "setmaxnreg", "brkpt", "pmevent", "cp", "call":
+		"griddepcontrol", "discard", "applypriority", "setmaxnreg", "brkpt", "pmevent", "cp", "call", "tensormap":
 		return (in.Opcode == "bar" || in.Opcode == "barrier") && in.Has("red")
 	}
 	return true

@@ -62,6 +62,8 @@ type extra struct {
 	wmma    *wmmaMove
 	parts   []inst // of a wmma.mma
 	wgmma   *wgmmaOp
+	bulk    *bulkOp
+	edit    *mapEdit
 	flying  []int32 // registers that can be in flight (wgmma_flight.go)
 	atomic  *atomicExtra
 }

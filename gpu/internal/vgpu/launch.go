@@ -358,6 +358,10 @@ func (i *info) counters(c *perf.Counts) (global, local *perf.Access, shared *per
 		return &c.GlobalStore, &c.LocalStore, &c.SharedStore
 	case globalAtomic, sharedAtomic:
 		return &c.GlobalAtomic, nil, &c.SharedAtomic
+	case bulkOut:
+		return &c.GlobalStore, nil, &c.SharedLoad
+	case bulkReduce:
+		return &c.GlobalAtomic, nil, &c.SharedLoad
 	case asyncCopy:
 		return &c.GlobalLoad, nil, &c.SharedStore
 	}

@@ -63,7 +63,9 @@ const (
 	sharedLoad
 	sharedStore
 	sharedAtomic
-	asyncCopy // a global load and a shared store
+	asyncCopy  // a global load and a shared store
+	bulkOut    // a global store and a shared load
+	bulkReduce // a global atomic and a shared load
 )
 
 type constant struct {
