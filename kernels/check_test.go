@@ -94,6 +94,9 @@ func TestRandomShapes(t *testing.T) {
 			for _, o := range k.operands {
 				for _, name := range o.shape {
 					d[trimFold(name)] = 1 + random.IntN(150)
+					if l, ok := k.limits[name]; ok {
+						d[name] = 1 + random.IntN(l.most)
+					}
 				}
 			}
 			for _, s := range k.scalars {

@@ -16,6 +16,7 @@ type Kernel struct {
 	scalars  []scalar // what the caller gives after the tensors
 	pass     []string // extents and scalars that follow the tensors in the entry's parameters
 	wide     bool     // pass holds 64-bit parameters; otherwise they are C's int
+	limits   map[string]limit
 	config   func(d dims) gpu.Config
 	// choose replaces function and config where both depend on the extents and the device's SMs.
 	choose    func(d dims) (function string, config gpu.Config)
@@ -41,6 +42,12 @@ type operand struct {
 type scalar struct {
 	name        string
 	least, most int
+}
+
+// limit is the largest value of an extent that a kernel takes, and what to do with more.
+type limit struct {
+	most int
+	how  string
 }
 
 // dims are extents and scalars by name, and the number of SMs of the device.

@@ -75,6 +75,20 @@ func TestHeaders(t *testing.T) {
 		near("4_cp_async: 8 ldmatrix for 32 mma", ratio(async.SharedLoad.Requests, async.FLOPs[perf.FLOPTensor]/(2*16*8*16)), 0.25)
 		near("no bank conflicts", conflicts(tile)+conflicts(mma)+conflicts(async), 0)
 	})
+	t.Run("batch", func(t *testing.T) {
+		const m, n, k = 16, 128, 1024
+		y, w, x := dev.Zeros(gpu.F16, m, n), dev.Randn(gpu.F16, n, k), dev.Randn(gpu.F16, m, k)
+		looped, registers, mma := count("batch/1_looped", y, w, x), count("batch/2_registers", y, w, x), count("batch/3_mma", y, w, x)
+		one := count("gemv/3_vec16", dev.Zeros(gpu.F16, n), w, dev.Randn(gpu.F16, k))
+		near("1_looped: M times 3_vec16's requests", ratio(looped.GlobalLoad.Requests, one.GlobalLoad.Requests), m)
+		near("1_looped: M times its FLOPs", ratio(looped.FLOPs[perf.FLOPF32], one.FLOPs[perf.FLOPF32]), m)
+		near("2_registers: W once for eight sequences, x as before", float64(registers.GlobalLoad.Requests), n*k/256*m/8+m*n*k/256)
+		near("2_registers: the same FLOPs", ratio(registers.FLOPs[perf.FLOPF32], looped.FLOPs[perf.FLOPF32]), 1)
+		near("3_mma: W once, x once for 16 rows", float64(mma.GlobalLoad.Requests), n*k/256+m*n*k/256/16)
+		near("3_mma: 16 sectors a request", perRequest(mma), 16)
+		near("3_mma: 2MNK on tensor cores", float64(mma.FLOPs[perf.FLOPTensor]), 2*m*n*k)
+		near("3_mma: FP32 FLOPs only where sums meet", float64(mma.FLOPs[perf.FLOPF32]), 3*m*n)
+	})
 	t.Run("softmax", func(t *testing.T) {
 		const rows, columns = 64, 512
 		y, x := dev.Zeros(gpu.F32, rows, columns), dev.Randn(gpu.F32, rows, columns)

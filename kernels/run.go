@@ -113,6 +113,11 @@ func (k *Kernel) bind(args []any) (*call, error) {
 		}
 		c.values = append(c.values, n)
 	}
+	for name, l := range k.limits {
+		if c.dims[name] > l.most {
+			return nil, &gpu.Error{What: fmt.Sprintf("%s: %s = %d, it takes up to %d", k.name, name, c.dims[name], l.most), How: l.how}
+		}
+	}
 	return c, nil
 }
 
