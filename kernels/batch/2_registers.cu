@@ -10,7 +10,7 @@
 
 #include "element.cuh"
 
-extern "C" __global__ void __launch_bounds__(128, 8) batch_registers(__half *__restrict__ y, const __half *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(128, 6) batch_registers(__half *__restrict__ y, const __half *__restrict__ w,
                                                                     const __half *__restrict__ x, int m, int n, int k) {
   int row = blockIdx.y * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
   int first = blockIdx.x * 8;  // sequences first to first+7; where there are fewer, the last one is repeated and not stored
