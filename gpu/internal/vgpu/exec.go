@@ -99,6 +99,9 @@ func (w *warp) run() {
 
 // runBlock executes the code of a block, without its ending, for the lanes of m.
 func (w *warp) runBlock(b *block, m uint32) {
+	if w.w.threads != nil && w.runThreads(b, m) {
+		return
+	}
 	if m != allLanes || w.cta.check != nil {
 		w.runRange(b, 0, int32(len(b.code)))
 		return

@@ -241,6 +241,9 @@ func (r *launchRun) execute(pool []*worker) error {
 
 // collect sums the workers' counters.
 func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
+	for _, k := range pool {
+		k.settleThreads()
+	}
 	c := &result.Counts
 	lines := make([]perf.LineCounts, len(p.infos))
 	blocks := make([]blockCounts, len(p.blocks))

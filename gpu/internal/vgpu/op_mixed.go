@@ -299,7 +299,7 @@ func opAndPredicate(w *warp, in *inst) {
 
 // opOrPredicate is or.pred d, a, b.
 func opOrPredicate(w *warp, in *inst) {
-	w.setPredicate(in, w.pred[in.a]^uint32(in.imm)|w.pred[in.b]^uint32(in.imm>>32))
+	w.setPredicate(in, (w.pred[in.a]^uint32(in.imm))|(w.pred[in.b]^uint32(in.imm>>32)))
 }
 
 // opXorPredicate is xor.pred d, a, b.

@@ -33,6 +33,7 @@ type program struct {
 	chain      uint64          // longest chain of loads whose addresses depend on each other, each taken once
 	pointers   []bool          // parameters that are used as addresses
 	placed     []placed        // shared variables, and those of the lanes' frames
+	threading  sync.Once       // of the blocks' threads
 	text       func() []string // the instructions, one line each
 	hintsOnce  sync.Once
 	evictions  []evictionHint // by pattern
@@ -87,15 +88,16 @@ type paramSlot struct {
 
 // block is a basic block: decoded instructions, their masked twins, and how it ends.
 type block struct {
-	code  []inst
-	twins []inst
-	syncs []syncPoint // instructions at which lanes meet
-	end   ending
-	ipdom int32
-	cost  int   // fuel
-	from  int32 // PTX instructions [from, to)
-	to    int32
-	chase uint64 // loads in the block whose address depends on their own earlier value (chains.go)
+	code    []inst
+	twins   []inst
+	threads blockThreads
+	syncs   []syncPoint // instructions at which lanes meet
+	end     ending
+	ipdom   int32
+	cost    int   // fuel
+	from    int32 // PTX instructions [from, to)
+	to      int32
+	chase   uint64 // loads in the block whose address depends on their own earlier value (chains.go)
 }
 
 type endKind uint8

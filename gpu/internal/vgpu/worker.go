@@ -32,6 +32,7 @@ type worker struct {
 	guarded []guardCounts
 	sites   []site
 	trace   []uint64
+	threads *threads // of assembly; nil: portable lanes
 	loose   []pinned // pages of procedural contents, held until the next visit
 	rounds  uint64   // most dependent global loads of a warp
 }
@@ -55,6 +56,15 @@ func (k *worker) begin(r *launchRun) {
 		s.low, s.high, s.alloc = 1, 0, nil
 		s.global, s.local, s.shared = globalCounts{}, globalCounts{}, sharedCounts{}
 		s.atomicGlobal, s.atomicShared = atomicCounts{}, atomicCounts{}
+	}
+	if r.lanes >= ThreadedLanes {
+		k.p.threading.Do(k.p.thread)
+		if k.threads == nil {
+			k.threads = newThreads(k.p)
+		}
+		k.threads.begin(k)
+	} else {
+		k.threads = nil
 	}
 }
 

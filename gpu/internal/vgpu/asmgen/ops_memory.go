@@ -1,0 +1,4 @@
+package asmgen
+
+func (s *set) memory() {}
+func (s *set) matrix() {}

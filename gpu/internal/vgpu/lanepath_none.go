@@ -1,4 +1,0 @@
-package vgpu
-
-// threadedAvailable says whether this build and CPU have threaded lanes.
-func threadedAvailable() bool { return false }

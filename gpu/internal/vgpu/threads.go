@@ -1,0 +1,75 @@
+package vgpu
+
+import "unsafe"
+
+// blockThreads is the code of a block as threaded assembly runs it: each array ends in an instruction without fn. Full is
+// for all 32 lanes. Masked is for some of them: an op that writes every lane is followed by a blend of its result.
+type blockThreads struct{ full, masked []inst }
+
+// opBlend32 takes over the active lanes of a into d.
+func opBlend32(w *warp, in *inst) {
+	s, d := w.u32(in.a), w.u32(in.d)
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		d[i] = s[i]
+	}
+}
+
+// opBlend64 is opBlend32 for 64-bit lanes.
+func opBlend64(w *warp, in *inst) {
+	s, d := w.u64(in.a), w.u64(in.d)
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := lowest(m)
+		d[i] = s[i]
+	}
+}
+
+// thread makes the arrays of all blocks.
+func (p *program) thread() {
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		full := make([]inst, 0, len(b.code)+1)
+		masked := make([]inst, 0, 2*len(b.code)+1)
+		for k := range b.code {
+			x := b.code[k]
+			op := asmFor(&x)
+			x.code = asmAddress(op)
+			full = append(full, x)
+			if x.flags&flagSelf != 0 {
+				if op == nil || !op.masks {
+					x.code = asmAddress(nil)
+				}
+				masked = append(masked, x)
+				continue
+			}
+			twin := b.twins[k]
+			twin.code = asmAddress(asmFor(&twin))
+			blend := inst{fn: opBlend32, d: x.d, a: scratch, id: x.id, pattern: -1, flags: flagSelf}
+			if x.flags&flagWide != 0 {
+				blend.fn = opBlend64
+			}
+			blend.code = asmAddress(asmFor(&blend))
+			masked = append(masked, twin, blend)
+		}
+		end := inst{code: asmAddress(nil), pattern: -1}
+		b.threads = blockThreads{full: append(full, end), masked: append(masked, end)}
+	}
+}
+
+// asmOp is an op of the assembly: the portable functions that compute the same, for instructions of one variant.
+type asmOp struct {
+	name    string
+	twins   []opFunc
+	variant int
+	masks   bool // looks at the mask of active lanes itself
+	address uintptr
+}
+
+// asmKey finds the op of an instruction.
+type asmKey struct {
+	fn      uintptr
+	variant int
+}
+
+// codeOf tells functions apart, which Go cannot compare.
+func codeOf(fn opFunc) uintptr { return **(**uintptr)(unsafe.Pointer(&fn)) }
