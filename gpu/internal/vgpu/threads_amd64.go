@@ -243,18 +243,19 @@ func (w *warp) teach(in *inst) {
 	} else {
 		site.vain = 0
 	}
+	moreGlobal, moreShared := s.global.less(&global), s.shared.less(&shared)
 	k.settleMemo(in.pattern, m)
 	if isShared {
 		m.learnShared(in, &a, uint64(len(w.cta.shared)))
-		m.sharing = s.shared.less(&shared)
+		m.sharing = moreShared
 		return
 	}
 	if !m.learnGlobal(in, &a, s) {
 		m.kind, m.phase = 0, asmNoPhase-1
 		return
 	}
-	m.global = s.global.less(&global)
-	base := (a[0]>>7 - deviceBase>>7) << entryShift
+	m.global = moreGlobal
+	base := a[0] >> 7 << entryShift
 	m.lines = uint64(copy(m.entries[:32], k.trace[n:]))
 	for i := range m.entries[:m.lines] {
 		m.entries[i] -= base

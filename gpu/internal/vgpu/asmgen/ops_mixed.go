@@ -82,7 +82,7 @@ func (s *set) mixed() {
 const contextMaskText = "56(R11)"
 
 // registerList are the index registers of an instruction's list of registers, which it keeps in its extra.
-var registerList = []string{"DX", "SI", "CX", "DI"}
+var registerList = targetList
 
 // registers loads the first n slots of the list; it uses R12.
 func (b *block) registers(n int) {

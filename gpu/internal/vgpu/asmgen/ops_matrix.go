@@ -1,0 +1,3 @@
+package asmgen
+
+func (s *set) matrix() {}
