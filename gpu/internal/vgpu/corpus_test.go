@@ -182,13 +182,13 @@ func (c *corpusCase) run(t testing.TB, d *Device, all *corpus) (wrong string, re
 }
 
 // refusals are what a module may be refused for.
-var refusals = []string{"not yet: ", "which is no variable of this module", "printf in device code", "assert in device code"}
+var refusals = []string{"not yet: ", "which is no variable of this module", "printf in device code", "assert in device code", "cudaCGGetIntrinsicHandle"}
 
 // Kernels as Triton, Numba, NVRTC and clang emit them compute what numpy computes. One that needs a family which the
 // virtual GPU names as not yet there is refused at load.
 func TestCorpus(t *testing.T) {
 	d := openTest(t, testProfile())
-	for _, producer := range []string{"triton", "nvrtc"} {
+	for _, producer := range []string{"triton", "nvrtc", "numba", "clang"} {
 		all := readCorpus(t, producer)
 		waiting := 0
 		for i := range all.Cases {
