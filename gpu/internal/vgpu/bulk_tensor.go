@@ -32,6 +32,12 @@ func (w *warp) tensorCopy(in *inst, c *bulkCopy) {
 		fail("a copy of %d dimensions, %s, with a map of %d, %s", op.tensor, kind[op.im2col], m.Rank, kind[m.Im2col])
 	}
 	c.m, c.swizzle, c.bytes = m, m.Swizzle, boxBytes(m)
+	if op.kind == bulkPrefetch {
+		return
+	}
+	if n := uint64(len(w.cta.shared)); c.bytes > n {
+		fail("the box has %s: the CTA's shared memory has %s", byteCount(c.bytes), byteCount(n))
+	}
 	var at [5]int64
 	for i, slot := range op.coords {
 		at[i] = int64(w.s32(slot)[c.lane])

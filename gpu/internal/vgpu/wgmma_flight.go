@@ -121,7 +121,11 @@ func opFlightMove(w *warp, in *inst) {
 	if g.busy() {
 		from := g.owners[in.a]
 		if from.sums == nil || w.mask == allLanes {
+			known := g.owners[in.d] == from
 			g.owners[in.d] = from
+			if from.sums != nil && known {
+				return
+			}
 			if from.sums != nil {
 				from.sums.claims = append(from.sums.claims, claim{place: int32(in.d), slot: in.ext.inner.d, element: from.element})
 				return

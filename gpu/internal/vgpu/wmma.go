@@ -370,7 +370,7 @@ func (w *warp) wmmaUnit(in *inst, u *wmmaUnit, a *[32]uint64, shared bool, bits 
 func (d *decoder) wmmaProduct(in *ptx.Instruction) (inst, error) {
 	x := inst{fn: opWMMAProduct, flags: flagSelf, pattern: -1}
 	picks, err := d.grammar(in, "mma", "- xor and", "- popc", "sync", "aligned", "row col", "row col", wmmaShapeNames, "- rn", "f16 f32 f64 s32",
-		"- f16 bf16 tf32 s8 u8 s4 u4 b1 f64", "- bf16 tf32 s8 u8 s4 u4 b1 f64", "- f16 f32 s32 f64", "- satfinite")
+		"- f16 bf16 tf32 s8 u8 s4 u4 b1 f64", "- bf16 tf32 s8 u8 s4 u4 b1 f64", "- f16 f32 s32 f64", "- satfinite rn")
 	if err != nil {
 		return x, err
 	}
@@ -391,11 +391,11 @@ func (d *decoder) wmmaProduct(in *ptx.Instruction) (inst, error) {
 		ok = ok && (t.name != a || slicesHas(t.sums, c) && slicesHas(t.sums, dt))
 	}
 	bit := a == "b1"
-	ok = ok && bit == (picks[1] != "") && bit == (picks[2] != "") && (a == "f64" || picks[8] == "")
+	ok = ok && bit == (picks[1] != "") && bit == (picks[2] != "") && (a == "f64" || picks[8] == "" && picks[13] != "rn")
 	if bit || a == "s4" || a == "u4" {
 		ok = ok && picks[5] == "row" && picks[6] == "col"
 	}
-	if sat := picks[13] != ""; !ok || sat && (dt != "s32" || bit) {
+	if sat := picks[13] == "satfinite"; !ok || sat && (dt != "s32" || bit) {
 		return x, d.m.ErrorAt(in, "not supported by the virtual GPU", "nearest that works: wmma.mma.sync.aligned.row.col."+shape+"."+wmmaExample(a))
 	}
 	if err := d.operands(in, 4, 4); err != nil {
@@ -409,7 +409,7 @@ func (d *decoder) wmmaProduct(in *ptx.Instruction) (inst, error) {
 		}
 	}
 	s := wmmaBlock(shape, a, b, c, dt)
-	s.sat, s.and = picks[13] != "", picks[1] == "and"
+	s.sat, s.and = picks[13] == "satfinite", picks[1] == "and"
 	x.ext = &extra{second: -1, mma: s}
 	for block := range fd.blocks {
 		part := inst{flags: flagSelf, pattern: -1, fn: s.execute(), ext: &extra{second: -1, mma: s}}
