@@ -209,8 +209,8 @@ const (
 	ClusterCtarank
 	ClusterNctarank
 	EnvReg  // %envreg0 … %envreg31 read as 0, but for
-	EnvReg1 // the lower half of the address of a cooperative launch's workspace
-	EnvReg2 // and the upper one
+	EnvReg1 // the upper half of the address of a cooperative launch's workspace
+	EnvReg2 // and the lower one
 	AggregateSharedSize
 	ReservedSharedBegin
 	ReservedSharedEnd

@@ -188,9 +188,9 @@ func (k *cta) special(r *launchRun, s ptx.Special) uint32 {
 	case ptx.ClusterCtarank:
 		return uint32(k.rank)
 	case ptx.EnvReg1:
-		return uint32(r.workspace)
-	case ptx.EnvReg2:
 		return uint32(r.workspace >> 32)
+	case ptx.EnvReg2:
+		return uint32(r.workspace)
 	case ptx.NSMID:
 		return uint32(r.sms)
 	case ptx.NwarpID:

@@ -25,9 +25,11 @@ type Device struct {
 	launches uint64
 	// backwards executes CTAs from the grid's last to its first: a CUDA kernel must not depend on their order.
 	backwards bool
-	workspace *allocation // of cooperative launches
-	replay    *replay     // caches of the launch before
-	lanes     LanePath
+	// globalTime is %globaltimer, ns: it begins at an arbitrary time and goes on with every launch.
+	globalTime uint64
+	workspace  *allocation // of cooperative launches
+	replay     *replay     // caches of the launch before
+	lanes      LanePath
 
 	mu     sync.Mutex
 	sticky error // of a launch that nobody waited for
@@ -46,7 +48,7 @@ func Open(profile *perf.Profile) (driver.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Device{profile: profile, properties: propertiesOf(profile), memory: m, lanes: lanes}, nil
+	return &Device{profile: profile, properties: propertiesOf(profile), memory: m, lanes: lanes, globalTime: firstTime}, nil
 }
 
 // sharedLimits are the bytes of shared memory that an SM has and that one CTA can opt in to, by compute capability
@@ -80,6 +82,20 @@ func (d *Device) Properties() driver.Properties { return d.properties }
 
 // Profile is the one the device was opened with.
 func (d *Device) Profile() *perf.Profile { return d.profile }
+
+const (
+	firstTime    = 1_700_000_000_000_000_000 // ns
+	launchPeriod = 5000                      // ns from the end of a launch to the start of the next
+)
+
+// passTime moves %globaltimer behind a launch.
+func (d *Device) passTime(pool []*worker) {
+	var latest uint64
+	for _, k := range pool {
+		latest = max(latest, k.latest)
+	}
+	d.globalTime += launchPeriod + uint64(float64(latest)*1e9/max(d.properties.ClockHz, 1e6))
+}
 
 // Capability says why an optional operation does not work, or nothing.
 func (d *Device) Capability(c driver.Capability) string {

@@ -35,6 +35,7 @@ type launchRun struct {
 	grid, dim driver.Dim3
 	span      driver.Dim3 // CTAs of a cluster; (1, 1, 1) without
 	workspace uint64      // of a cooperative launch: what its CTAs meet with
+	began     uint64      // %globaltimer at the start, ns
 	dynamic   int         // bytes of dynamic shared memory
 	executed  uint64
 	next      atomic.Uint64 // CTA to start
@@ -166,7 +167,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		}
 	}
 	r := &launchRun{workspace: workspace, device: d, memory: d.memory, allocations: *d.memory.table.Load(), args: l.Args, count: l.Count, lanes: d.lanes, number: d.launches,
-		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx, grid: l.Grid, dim: l.CTA, span: f.span(l), dynamic: l.Shared}
+		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx, grid: l.Grid, dim: l.CTA, span: f.span(l), dynamic: l.Shared, began: d.globalTime}
 	for _, a := range r.allocations {
 		r.procedural = r.procedural || a.contents != nil
 	}
@@ -184,6 +185,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		r.caches = d.replayFor(f, l, executed)
 	}
 	fault := r.execute(pool)
+	d.passTime(pool)
 	result := &driver.Result{Executed: executed, Sampled: r.step, Cold: !l.Warm}
 	if r.caches != nil {
 		result.Counts.Cache = r.caches.finish(fault == nil)

@@ -36,6 +36,9 @@ var atomicTypes = map[string]string{
 // decodeAtomic decodes atom and red, of one value or of a vector (sm_90).
 func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{fn: opAtomic, flags: flagSelf | flagAtomic, n: 1, pattern: -1}
+	if in.Has("async") && in.Opcode == "red" {
+		return decodeStoreAsync(d, in)
+	}
 	op := ""
 	for _, m := range in.Modifiers {
 		if _, ok := atomicOps[m]; ok {

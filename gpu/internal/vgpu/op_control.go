@@ -21,8 +21,6 @@ var controlRows = []row{
 		"fence.proxy.async{,.global,.shared::cta,.shared::cluster}", "fence.proxy.alias", "fence.proxy.tensormap::generic{.acquire,.release}{.cta,.cluster,.gpu,.sys}",
 		"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster"},
 		class: perf.ClassBarrier, section: "9.7.13.4", decode: decodeNothing},
-	{patterns: []string{"nanosleep.u32"}, class: perf.ClassControl, section: "9.7.19.2", decode: decodeNothing},
-	{patterns: []string{"pmevent", "brkpt"}, class: perf.ClassControl, section: "9.7.19", decode: decodeNothing},
 }
 
 func decodeNothing(d *decoder, in *ptx.Instruction, r *row) (inst, error) { return inst{}, nil }
@@ -131,10 +129,17 @@ func (d *decoder) warpBarrier(b *block, in *ptx.Instruction, id int32) error {
 	return nil
 }
 
-// meets notes that lanes meet at an instruction that is about to be emitted; its member mask is in slot e.
+// meets notes that lanes meet at an instruction that is about to be emitted. Those that exchange values have their member
+// mask in slot e; matrix instructions need the whole warp.
 func (d *decoder) meets(b *block, x *inst, in *ptx.Instruction) {
 	op := *x
-	b.syncs = append(b.syncs, d.syncPoint(b, in, x.id, x.e, &op))
+	members := x.e
+	switch in.Opcode {
+	case "shfl", "vote", "match", "redux", "elect":
+	default:
+		members = d.constant(uint64(allLanes), false)
+	}
+	b.syncs = append(b.syncs, d.syncPoint(b, in, x.id, members, &op))
 }
 
 func (d *decoder) syncPoint(b *block, in *ptx.Instruction, id int32, members uint32, op *inst) syncPoint {

@@ -86,6 +86,9 @@ func decodeLoad(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 // decodeStore decodes st.
 func decodeStore(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{pattern: -1, flags: flagStore}
+	if in.Has("async") {
+		return decodeStoreAsync(d, in)
+	}
 	picks, err := d.anyOrder(in, "- weak volatile relaxed release", "- cta cluster gpu sys", "- global shared shared::cta shared::cluster local param param::func", "- wb cg cs wt",
 		evictions, evictionsL2, "- L2::cache_hint", "- v2 v4 v8", memoryTypes, "- mmio")
 	if err != nil {

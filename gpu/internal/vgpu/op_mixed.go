@@ -77,10 +77,16 @@ func (d *decoder) move(in *ptx.Instruction) (inst, bool, error) {
 	return inst{}, false, nil
 }
 
-// opClock is mov of %clock, %clock64, %globaltimer: the instructions that the warp's worker has executed stand for
-// cycles, so that they only ever grow. Lane by lane: d = clock.
+// opClock is mov of %clock, %clock64, %globaltimer. Lane by lane: d = clock.
 func opClock(w *warp, in *inst) {
 	now := w.w.clock(w)
+	switch s := ptx.Special(in.imm); {
+	case s >= ptx.GlobalTimer && s <= ptx.GlobalTimerHi:
+		now = w.w.globalTimer(w)
+	default: // all of the block is paid for at its start
+		b := &w.w.p.blocks[w.stack[len(w.stack)-1].block]
+		now -= uint64(min(int(b.to-in.id), b.cost)) * issueCycles
+	}
 	switch ptx.Special(in.imm) {
 	case ptx.ClockHi, ptx.GlobalTimerHi:
 		now >>= 32

@@ -28,7 +28,7 @@ type row struct {
 var handRows [][]row
 
 func init() {
-	handRows = [][]row{controlRows, clusterRows, mbarrierRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, tensorMapRows, mixedRows, videoRows}
+	handRows = [][]row{controlRows, hintRows, clusterRows, mbarrierRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, tensorMapRows, mixedRows, videoRows}
 }
 
 type opTable struct {
@@ -120,9 +120,7 @@ func modifierDistance(a, b string) int {
 // notYet names the families that the virtual GPU knows of and does not execute.
 var notYet = map[string]string{
 	"tex": "textures; ld.global.nc works", "tld4": "textures; ld.global.nc works", "suld": "surfaces; ld.global works", "sust": "surfaces; st.global works",
-	"brx": "indirect branches; bra works", "setmaxnreg": "warp specialisation",
-	"elect":  "elect.sync; compare %laneid instead",
-	"alloca": "stack allocation at run time; .local variables work", "multimem": "multicast memory", "griddepcontrol": "dependent launches",
+	"multimem":             "multicast memory",
 	"clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
 }
 

@@ -35,6 +35,7 @@ type worker struct {
 	threads *threads // of assembly; nil: portable lanes
 	loose   []pinned // pages of procedural contents, held until the next visit
 	rounds  uint64   // most dependent global loads of a warp
+	latest  uint64   // clock of the warp that ended last
 }
 
 type guardCounts struct{ warps, active, lanes uint64 }
@@ -48,7 +49,7 @@ func newWorker(p *program, grid, dim, span driver.Dim3, dynamic int) *worker {
 // begin prepares the worker for a launch.
 func (k *worker) begin(r *launchRun) {
 	k.run, k.memory, k.allocations, k.args, k.count = r, r.memory.host, r.allocations, r.args, r.count
-	k.fuel, k.idle, k.idleCycles, k.unchecked, k.rounds = fullFuel, 0, 0, 0, 0
+	k.fuel, k.idle, k.idleCycles, k.unchecked, k.rounds, k.latest = fullFuel, 0, 0, 0, 0, 0
 	clear(k.blocks)
 	clear(k.guarded)
 	for i := range k.sites {
@@ -262,6 +263,9 @@ func (k *worker) turn(w *warp) {
 	w.run()
 	w.spinning = w.spinning && w.spun
 	used := k.settle(w)
+	if w.state == finished {
+		k.latest = max(k.latest, k.clock(w))
+	}
 	if k.unchecked += used; k.unchecked > fullFuel && w.state != finished {
 		k.check(w, w.stack[len(w.stack)-1].block)
 	}
@@ -270,7 +274,7 @@ func (k *worker) turn(w *warp) {
 // settle adds what the slice has used up to the warp's clock, and gives it a new one.
 func (k *worker) settle(w *warp) int {
 	used := fullFuel - k.fuel - k.idle
-	w.spent += uint64(used) + k.idleCycles
+	w.spent += uint64(used)*issueCycles + k.idleCycles
 	k.fuel, k.idle, k.idleCycles = fullFuel, 0, 0
 	return used
 }
@@ -287,9 +291,21 @@ func (c *cta) freeJoined() bool {
 	return freed
 }
 
-// clock is the warp's time in cycles: four an instruction, and those of its waits.
+const (
+	issueCycles = 4     // that an instruction adds to its warp's clock
+	waveCycles  = 20000 // between the CTAs that start first and those that take their places
+)
+
+// clock is the warp's time in cycles since the launch began: what it has executed and waited for, as far as its barriers know
+// also what others have. It depends on the CTA alone, not on who executes it.
 func (k *worker) clock(w *warp) uint64 {
-	return (w.spent+uint64(fullFuel-k.fuel-k.idle)+k.idleCycles)*4 + 1000
+	wave := w.cta.ordinal / uint64(max(k.run.most, 1))
+	return 1000 + wave*waveCycles + w.spent + uint64(fullFuel-k.fuel-k.idle)*issueCycles + k.idleCycles
+}
+
+// globalTimer is %globaltimer in ns.
+func (k *worker) globalTimer(w *warp) uint64 {
+	return k.run.began + uint64(float64(k.clock(w))*1e9/max(k.run.device.properties.ClockHz, 1e6))
 }
 
 // refuel gives the warp another slice, and keeps the trace short.
