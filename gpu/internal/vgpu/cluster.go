@@ -28,12 +28,13 @@ var clusterRows = []row{
 // gang is what the CTAs of a cluster share.
 type gang struct {
 	ctas    []*cta
-	left    int // CTAs that have not finished
-	missing int // live lanes that have not arrived at the cluster's barrier
+	left    int        // CTAs that have not finished
+	missing int        // live lanes that have not arrived at the cluster's barrier
+	told    phaseClock // of the sanitizer
 }
 
 func (g *gang) begin() {
-	g.left = len(g.ctas)
+	g.left, g.told = len(g.ctas), phaseClock{}
 	g.count()
 }
 
@@ -70,6 +71,7 @@ func (g *gang) exit(w *warp, gone uint32) {
 
 // complete ends a phase of the cluster's barrier.
 func (g *gang) complete() {
+	g.told.next()
 	var latest uint64
 	for _, c := range g.ctas {
 		for i := range c.warps {
@@ -85,6 +87,7 @@ func (g *gang) complete() {
 				if s := &w.stack[j]; s.wait == waitCluster {
 					s.wait, s.end, passed = waitNone, nil, true
 					w.entered &^= s.mask
+					w.cta.check.clusterPassed(w, s.mask)
 				}
 			}
 			if passed {
@@ -118,6 +121,7 @@ func (w *warp) clusterBarrier(b *block, c *blockCounts, top *split) {
 		}
 		w.arrived |= m
 		w.entered |= m
+		w.cta.check.clusterArrived(w, e.id, m)
 		if g.missing -= popcount(m); g.missing == 0 {
 			g.complete()
 		}
@@ -128,6 +132,7 @@ func (w *warp) clusterBarrier(b *block, c *blockCounts, top *split) {
 	}
 	if w.arrived&m == 0 { // that phase is over
 		w.entered &^= m
+		w.cta.check.clusterPassed(w, m)
 		return
 	}
 	top.wait, top.end = waitCluster, e

@@ -90,8 +90,9 @@ type warp struct {
 	rounds   uint64 // dependent global loads so far
 	spent    uint64 // instructions and waits of its turns so far: its clock
 	w        *worker
-	cta      *cta
-	local    []byte // local memory of its lanes, lane after lane
+	cta      *cta      // whose shared memory it accesses: for a moment another one's of its cluster
+	home     *ctaCheck // of the sanitizer, that of its own CTA
+	local    []byte    // local memory of its lanes, lane after lane
 }
 
 func (w *warp) u32(at uint32) *[32]uint32  { return (*[32]uint32)(unsafe.Add(w.base, at)) }

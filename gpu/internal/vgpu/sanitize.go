@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/ptx"
@@ -28,6 +29,8 @@ type sanitizer struct {
 	found   map[findingKey]*driver.Finding
 	list    []*driver.Finding
 	apart   map[*driver.Finding]int // of races: the farthest parties
+	running []*ctaCheck             // CTAs that have begun and not ended
+	over    *objectCheck            // mbarrier whose phase the operation at hand has completed
 	most    string                  // why something was not watched
 	last    *allocation
 	doubts  doubts   // of reads of device memory
@@ -36,6 +39,7 @@ type sanitizer struct {
 
 // ctaCheck is the sanitizer's state of one CTA.
 type ctaCheck struct {
+	cta      *cta
 	number   uint32
 	shared   *shadow
 	written  writtenBits // of shared memory
@@ -43,6 +47,7 @@ type ctaCheck struct {
 	warps    []warpCheck
 	barriers [maxBarriers][]comer
 	doubts   doubts
+	objects  map[uint64]*objectCheck // mbarriers, by offset
 }
 
 // warpCheck is the sanitizer's state of one warp.
@@ -51,6 +56,7 @@ type warpCheck struct {
 	written writtenBits // of its lanes' local memory
 	open    []copyMark
 	groups  [][]copyMark
+	reading copyGroups   // of operands by wgmma
 	heard   [32]*farNode // what each lane learned last
 }
 
@@ -65,8 +71,11 @@ type comer struct {
 // copyMark is a lane's copy to shared memory that has not arrived.
 type copyMark struct {
 	id       int32
-	lane     uint32
+	lane     uint32 // a bit
 	at, size uint64
+	reads    bool
+	by       *warp     // of copies that an mbarrier waits for: who issued it,
+	of       *ctaCheck // and its CTA
 }
 
 // syncFact is what an instruction's spelling says about order.
@@ -78,6 +87,8 @@ type syncFact struct {
 	strong   bool // reads learn, writes tell
 	argument bool // of a call
 	waitAll  bool
+	commits  bool  // wgmma.commit_group
+	waits    int   // wgmma.wait_group: how many groups it leaves; -1 elsewhere
 	origin   int32 // parameter that its address comes from, -1 where that is not known
 }
 
@@ -93,8 +104,14 @@ func newSanitizer(r *launchRun, p *program, tensors []driver.Extent) *sanitizer 
 }
 
 func factOf(in *ptx.Instruction) syncFact {
-	f := syncFact{}
+	f := syncFact{waits: -1}
 	switch in.Opcode {
+	case "wgmma":
+		f.commits = in.Has("commit_group")
+		if in.Has("wait_group") && len(in.Operands) == 1 {
+			f.waits = int(in.Operands[0].Bits)
+		}
+		f.meets = f.commits || f.waits >= 0 || in.Has("fence")
 	case "bar", "barrier":
 		f.meets = in.Has("warp")
 	case "shfl", "vote", "match", "redux", "elect", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix":
@@ -127,15 +144,17 @@ func (c *sanitizer) startCTA(k *cta) {
 	}
 	s := k.checked
 	if s == nil {
-		s = &ctaCheck{shared: newShadow(0, 0), warps: make([]warpCheck, len(k.warps))}
+		s = &ctaCheck{cta: k, shared: newShadow(0, maxNear), warps: make([]warpCheck, len(k.warps))}
 		k.checked = s
 	}
 	s.number = k.index[0] + k.grid.X*(k.index[1]+k.grid.Y*k.index[2])
 	s.shared.clear()
 	s.written = newWrittenBits(len(k.shared))
 	s.syncs = map[uint64]*farNode{}
-	s.barriers, s.doubts = [maxBarriers][]comer{}, doubts{}
+	s.barriers, s.doubts, s.objects = [maxBarriers][]comer{}, doubts{}, nil
+	c.running = append(c.running, s)
 	for i := range s.warps {
+		k.warps[i].home = s
 		s.warps[i] = warpCheck{}
 		s.warps[i].reset()
 	}
@@ -144,6 +163,9 @@ func (c *sanitizer) startCTA(k *cta) {
 // before is called before an instruction is executed by some lanes, those included that decode to nothing.
 func (c *sanitizer) before(w *warp, id int32, lanes uint32) {
 	f := &c.facts[id]
+	if f.commits || f.waits >= 0 {
+		c.operandsRead(w, f)
+	}
 	if f.meets || f.fences {
 		if in := &c.p.f.Body[id]; in.Guard >= 0 {
 			yes := w.pred[c.p.slots.at[in.Guard]]
@@ -155,7 +177,7 @@ func (c *sanitizer) before(w *warp, id int32, lanes uint32) {
 		if lanes == 0 {
 			return
 		}
-		s := w.cta.checked
+		s := w.home
 		if f.meets {
 			s.warps[w.id].meet(len(s.warps), uint32(w.id), lanes, w.live)
 		} else {
@@ -167,7 +189,7 @@ func (c *sanitizer) before(w *warp, id int32, lanes uint32) {
 // warpSync is called when lanes of a warp that came one after another to the same synchronisation go on together.
 func (c *sanitizer) warpSync(w *warp, lanes uint32) {
 	if c != nil && lanes != 0 {
-		s := w.cta.checked
+		s := w.home
 		s.warps[w.id].meet(len(s.warps), uint32(w.id), lanes, w.live)
 	}
 }
@@ -176,18 +198,15 @@ func (c *sanitizer) warpSync(w *warp, lanes uint32) {
 
 func (c *sanitizer) enter(w *warp, basicBlock int32, lanes uint32) {}
 func (c *sanitizer) access(w *warp, in *inst, a access)            {}
-func (c *sanitizer) endCTA(k *cta)                                 { k.checked.doubts.settle(c) }
+
+func (c *sanitizer) endCTA(k *cta) {
+	k.checked.doubts.settle(c)
+	c.running = slices.DeleteFunc(c.running, func(s *ctaCheck) bool { return s == k.checked })
+}
 
 // arrive is called when lanes reach a barrier of the CTA.
 func (c *sanitizer) arrive(w *warp, e *ending, number uint32, lanes uint32) {
-	in := &c.p.f.Body[e.id]
-	s := w.cta.checked
-	if lanes != w.live && (in.Opcode == "bar" || in.Has("aligned")) {
-		missing := w.live &^ lanes
-		c.report(w, e.id, lowest(lanes), &driver.Finding{Kind: driver.FoundBarrier, First: driver.Party{What: "barrier"},
-			Detail: fmt.Sprintf("%d of the warp's %d threads come here, lane %d does not", popcount(lanes), popcount(w.live), lowest(missing)),
-			Advice: "put the barrier where every thread of the CTA comes, outside the branch"}, uint64(popcount(w.live)))
-	}
+	s := w.home
 	s.barriers[number] = append(s.barriers[number], comer{w, lanes, e.id, !e.arrive})
 }
 
@@ -199,6 +218,7 @@ func (c *sanitizer) released(k *cta, number uint32) {
 	if len(comers) == 0 {
 		return
 	}
+	c.checkApart(comers)
 	c.checkGone(k, comers)
 	var v view
 	for _, a := range comers {
@@ -215,6 +235,51 @@ func (c *sanitizer) released(k *cta, number uint32) {
 		} else {
 			s.warps[a.w.id].dirty = true
 			s.warps[a.w.id].tick()
+		}
+	}
+}
+
+// divergent reports a barrier to which a part of a warp comes that the instruction wants whole; others is where the rest is.
+func (c *sanitizer) divergent(a comer, others string) {
+	n := popcount(a.w.live | a.lanes)
+	c.report(a.w, a.id, lowest(a.lanes), &driver.Finding{Kind: driver.FoundBarrier, First: driver.Party{What: "barrier"},
+		Detail: fmt.Sprintf("%d of the warp's %d threads come here, %s", popcount(a.lanes), n, others),
+		Advice: "put the barrier where every thread of the CTA comes, outside the branch"}, uint64(n))
+}
+
+// aligned reports whether a barrier wants a warp's threads together.
+func (c *sanitizer) aligned(id int32) bool {
+	in := &c.p.f.Body[id]
+	return in.Opcode == "bar" || in.Has("aligned")
+}
+
+// checkApart looks for warps whose lanes have come to a barrier at different instructions.
+func (c *sanitizer) checkApart(comers []comer) {
+	for i, a := range comers {
+		for _, b := range comers[i+1:] {
+			if a.w == b.w && a.id != b.id && a.lanes&b.lanes == 0 && c.aligned(a.id) {
+				c.divergent(a, fmt.Sprintf("lane %d to %s", lowest(b.lanes), lineOf(c.partyOf(b.id))))
+				return
+			}
+		}
+	}
+}
+
+// checkStuck looks for parts of warps that wait at a barrier when nothing moves any more.
+func (c *sanitizer) checkStuck() {
+	for _, s := range c.running {
+		for number := range s.barriers {
+			for _, a := range s.barriers[number] {
+				together := uint32(0)
+				for _, b := range s.barriers[number] {
+					if b.w == a.w {
+						together |= b.lanes
+					}
+				}
+				if missing := a.w.live &^ together; missing != 0 && c.aligned(a.id) {
+					c.divergent(a, fmt.Sprintf("lane %d does not", lowest(missing)))
+				}
+			}
 		}
 	}
 }
@@ -248,7 +313,7 @@ func (c *sanitizer) checkGone(k *cta, comers []comer) {
 
 // group follows the groups of cp.async.
 func (c *sanitizer) group(w *warp, in *inst, wait int) {
-	s := w.cta.checked
+	s := w.home
 	k := &s.warps[w.id]
 	if wait < 0 || c.facts[in.id].waitAll {
 		k.groups = append(k.groups, append([]copyMark(nil), k.open...))
@@ -271,7 +336,24 @@ func (s *shadow) arrived(m copyMark, cta uint32, warp uint16, time uint32) {
 		if r := &c.write; r.time == pendingTime && r.cta == cta && r.warp == warp && r.lanes == m.lane && r.id == m.id {
 			r.time = time
 		}
+		if m.reads {
+			s.settleRead(c, &m, cta, warp, time)
+		}
 		at += 1 << p.shift
+	}
+}
+
+// settleRead makes a read that was under way one of its lane's accesses.
+func (s *shadow) settleRead(c *cell, m *copyMark, cta uint32, warp uint16, time uint32) {
+	settle := func(r *mark) {
+		if r.time == pendingTime && r.cta == cta && r.warp == warp && r.id == m.id {
+			r.time = time
+		}
+	}
+	settle(&c.read)
+	list := s.readers(c)
+	for i := range list {
+		settle(&list[i])
 	}
 }
 
@@ -313,13 +395,23 @@ func (c *sanitizer) stopped(f *driver.Fault) {
 	if f.Kind == driver.Deadlock {
 		advice = "every thread that a barrier asks for must come to it, the same number of times"
 	}
+	if f.Kind == driver.Deadlock {
+		c.checkStuck()
+	}
 	for _, known := range c.list {
 		if known.Kind == driver.FoundBarrier && f.Kind == driver.Deadlock {
 			known.Detail += "; then " + detail
 			return
 		}
 	}
-	c.list = append(c.list, &driver.Finding{Kind: driver.FoundStopped, Function: f.Function, Count: 1, Detail: detail, Advice: advice,
+	kind := driver.FoundStopped
+	switch {
+	case f.Kind == driver.Illegal && strings.Contains(f.Instruction, "mbarrier"):
+		kind, advice = driver.FoundMbarrier, "initialise it once with as many arrivals as come in a phase, and let all threads pass a barrier before they use it"
+	case f.Kind == driver.Illegal && strings.Contains(f.Detail, "wgmma.wait_group"):
+		kind, advice = driver.FoundNotArrived, "put wgmma.commit_group and wgmma.wait_group before the first use of the result"
+	}
+	c.list = append(c.list, &driver.Finding{Kind: kind, Function: f.Function, Count: 1, Detail: detail, Advice: advice,
 		First: driver.Party{What: "stopped", Instruction: f.Instruction, PTXLine: f.PTXLine, File: f.File, SourceLine: f.SourceLine, SourceText: f.SourceText,
 			CTA: f.CTA, Warp: f.Warp, Lane: f.Lane}})
 }

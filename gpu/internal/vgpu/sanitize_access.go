@@ -25,10 +25,13 @@ func (c *sanitizer) admit(w *warp, in *inst, s space, a *[32]uint64, size uint64
 		c.local(w, in, a, size, read, write)
 		return w.mask != 0
 	}
-	k := w.cta.checked
-	x := touchOf{c: c, w: w, k: k, clock: &k.warps[w.id].warpClock, id: in.id, space: s, size: size, kind: kind, memory: c.global}
+	if op := mbarrierOp(in.n); s == spaceShared && c.p.f.Body[in.id].Opcode == "mbarrier" && (op == mbarrierTest || op == mbarrierTry) {
+		return w.mask != 0 // it only looks, as often as it takes
+	}
+	k := w.home
+	x := touchOf{c: c, w: w, k: k, at: w.cta.checked, clock: &k.warps[w.id].warpClock, id: in.id, space: s, size: size, kind: kind, memory: c.global}
 	if s == spaceShared {
-		x.memory = k.shared
+		x.memory = x.at.shared
 	}
 	f := &c.facts[in.id]
 	for m := w.mask; m != 0; m &= m - 1 {
@@ -45,7 +48,7 @@ func (c *sanitizer) admit(w *warp, in *inst, s space, a *[32]uint64, size uint64
 		}
 		if kind&markAsync != 0 && s == spaceShared {
 			s := &k.warps[w.id]
-			s.open = append(s.open, copyMark{in.id, 1 << x.lane, a[x.lane], size})
+			s.open = append(s.open, copyMark{id: in.id, lane: 1 << x.lane, at: a[x.lane], size: size})
 		}
 	}
 	x.clock.dirty = true
@@ -55,6 +58,12 @@ func (c *sanitizer) admit(w *warp, in *inst, s space, a *[32]uint64, size uint64
 // direction tells what an instruction does to a space.
 func (c *sanitizer) direction(in *inst, s space) (read, write bool, kind markKind) {
 	kind = c.facts[in.id].kind
+	if c.p.f.Body[in.id].Opcode == "mbarrier" {
+		if op := mbarrierOp(in.n); op == mbarrierInit || op == mbarrierInval {
+			return false, true, 0
+		}
+		return true, true, markAtomic
+	}
 	switch c.p.infos[in.id].kind {
 	case globalStore, sharedStore, localStore:
 		return false, true, kind
@@ -142,7 +151,7 @@ func (c *sanitizer) at(w *warp, in *inst, f *driver.Finding, s space, address, s
 
 func whatOf(read, write bool, kind markKind) string {
 	switch {
-	case kind&markAsync != 0:
+	case kind&markAsync != 0 && write:
 		return "copy"
 	case read && write:
 		return "atomic"
@@ -224,7 +233,7 @@ func (v writtenBits) absent(at, n, element uint64) (uint64, bool) {
 
 // local checks what lanes read of their own memory.
 func (c *sanitizer) local(w *warp, in *inst, a *[32]uint64, size uint64, read, write bool) {
-	k := &w.cta.checked.warps[w.id]
+	k := &w.home.warps[w.id]
 	n := uint64(w.w.p.local)
 	if k.written == nil {
 		k.written = newWrittenBits(int(n) * warpSize)
@@ -250,14 +259,17 @@ func (c *sanitizer) uninitialised(w *warp, in *inst, s space, lane uint, address
 func (c *sanitizer) strong(x *touchOf, address uint64, read, write bool, f *syncFact) {
 	syncs := c.syncs
 	if x.space == spaceShared {
-		syncs = x.k.syncs
+		syncs = x.at.syncs
 	}
 	warps, warp := len(x.k.warps), uint32(x.w.id)
 	for word := address &^ 3; word < address+x.size; word += 4 {
 		if read && len(syncs) > 0 {
 			if told := syncs[word]; told != nil && told != x.k.warps[warp].heard[x.lane] {
 				x.k.warps[warp].heard[x.lane] = told
-				x.learn(told)
+				if v := x.view.learn(x.k.number, told); v != x.view {
+					x.clock.setView(x.lane, v)
+					x.view = v
+				}
 			}
 		}
 		if write {
@@ -269,25 +281,5 @@ func (c *sanitizer) strong(x *touchOf, address uint64, read, write bool, f *sync
 				}
 			}
 		}
-	}
-}
-
-// learn adds what a strong write told to what the lane knows.
-func (x *touchOf) learn(told *farNode) {
-	row := told.get(x.k.number)
-	add := func(c *clock) *clock {
-		if c == nil {
-			c = &clock{}
-		}
-		n := clock{row: joinRows(c.row, row), far: joinFar(c.far, told)}
-		if n.far == c.far && sameRow(n.row, c.row) {
-			return c
-		}
-		return &n
-	}
-	v := view{add(x.view.known), add(x.view.fenced)}
-	if v != x.view {
-		x.clock.setView(x.lane, v)
-		x.view = v
 	}
 }

@@ -32,7 +32,7 @@ func (c *sanitizer) suspect(w *warp, id int32, lane uint, f *driver.Finding) {
 	if d.byWord == nil {
 		d.byWord = map[uint64][]int{}
 	}
-	f.First = c.partyAt(f.First.What, id, w.cta.index, w.id, lane, w.cta.dim)
+	f.First = c.partyAt(f.First.What, id, w.home.cta.index, w.id, lane, w.cta.dim)
 	word := f.Address / 4
 	d.byWord[word] = append(d.byWord[word], len(d.list))
 	d.list = append(d.list, doubt{finding: f})

@@ -6,7 +6,8 @@ import "memwall/gpu/internal/driver"
 type touchOf struct {
 	c      *sanitizer
 	w      *warp
-	k      *ctaCheck
+	k      *ctaCheck // the lane's
+	at     *ctaCheck // whose shared memory it is
 	clock  *warpClock
 	memory *shadow
 	view   view
@@ -38,26 +39,31 @@ func (x *touchOf) touch(address uint64, read, write bool) {
 				x.race(&c.write, at, step, read && !write, true)
 			}
 		}
-		if !write {
-			x.memory.addReader(c, me, x.ordered)
-			continue
-		}
-		if c.read.lanes != 0 {
-			x.overRead(&c.read, at, step)
+		if c.read.lanes != 0 && (write || c.strong) {
+			x.after(&c.read, at, step, write, read)
 			list := x.memory.readers(c)
 			for i := range list {
-				x.overRead(&list[i], at, step)
+				x.after(&list[i], at, step, write, read)
 			}
-			x.memory.forget(c)
 		}
-		c.write = me
+		switch {
+		case !write:
+			x.memory.addReader(c, me, x.ordered)
+		case x.kind&(markAtomic|markVolatile) != 0:
+			me.kind |= markWrote
+			x.memory.addReader(c, me, x.ordered)
+			c.strong = true
+		default:
+			x.memory.forget(c)
+			c.write = me
+		}
 	}
 }
 
-// overRead checks a write against a read before it.
-func (x *touchOf) overRead(r *mark, at, step uint64) {
-	if !x.ordered(r) && !x.both(r) {
-		x.race(r, at, step, false, false)
+// after checks an access against one of those that stand among the readers.
+func (x *touchOf) after(r *mark, at, step uint64, write, read bool) {
+	if wrote := r.kind&markWrote != 0; (write || wrote) && !x.ordered(r) && !x.both(r) {
+		x.race(r, at, step, read && !write, wrote)
 	}
 }
 
@@ -112,8 +118,12 @@ func (x *touchOf) race(m *mark, at, step uint64, reads, wrote bool) {
 	f.Second = &second
 	near := m.cta == x.k.number && int(m.warp) == x.w.id
 	switch {
+	case m.time == pendingTime:
+		f.Advice = "wait for it (wgmma.wait_group, cp.async.bulk.wait_group.read) before its operands are overwritten"
 	case x.space == spaceShared && near:
 		f.Advice = "put __syncwarp() between the two: lanes of a warp do not run in step"
+	case x.space == spaceShared && m.cta != x.k.number:
+		f.Advice = "put a barrier of the cluster between the two: barrier.cluster, or cluster.sync()"
 	case x.space == spaceShared:
 		f.Advice = "put __syncthreads() between the two"
 	case near:
@@ -131,7 +141,7 @@ func (x *touchOf) race(m *mark, at, step uint64, reads, wrote bool) {
 		return
 	}
 	if x.space == spaceShared {
-		x.k.doubts.explain(at, step)
+		x.at.doubts.explain(at, step)
 	} else {
 		x.c.doubts.explain(at, step)
 	}

@@ -21,7 +21,7 @@ const mostFindings = 256
 
 // report notes a finding, or counts it to one like it. It is seen n times, of a race in n bytes.
 func (c *sanitizer) report(w *warp, id int32, lane uint, f *driver.Finding, n uint64) {
-	f.First = c.partyAt(f.First.What, id, w.cta.index, w.id, lane, w.cta.dim)
+	f.First = c.partyAt(f.First.What, id, w.home.cta.index, w.id, lane, w.cta.dim)
 	c.note(f, n)
 }
 
@@ -36,7 +36,7 @@ func (c *sanitizer) note(f *driver.Finding, n uint64) {
 	}
 	if known := c.found[key]; known != nil {
 		known.Count += n
-		if f.Kind == driver.FoundRace && apart(f) > c.apart[known] { // the order that it lacks is one over more threads
+		if f.Kind == driver.FoundRace && apart(f) > c.apart[known] && !strings.HasPrefix(known.Advice, "wait for") { // the order that it lacks is one over more threads
 			known.Advice, c.apart[known] = f.Advice, apart(f)
 		}
 		return
@@ -62,6 +62,12 @@ func apart(f *driver.Finding) int {
 		return 1
 	}
 	return 0
+}
+
+// partyOf is an instruction alone.
+func (c *sanitizer) partyOf(id int32) *driver.Party {
+	p := c.partyAt("", id, [3]uint32{}, 0, 0, driver.Dim3{X: 1, Y: 1, Z: 1})
+	return &p
 }
 
 // lineOf is where a party stands: its line of CUDA C++, else of PTX.
@@ -91,7 +97,7 @@ func (x *touchOf) party(m *mark, wrote bool) driver.Party {
 	switch {
 	case m.kind&markAtomic != 0:
 		what = "atomic"
-	case m.kind&markAsync != 0:
+	case m.kind&markAsync != 0 && wrote:
 		what = "copy"
 	case wrote:
 		what = "write"

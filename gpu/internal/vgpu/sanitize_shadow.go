@@ -5,11 +5,12 @@ package vgpu
 
 const (
 	shadowPage = 4096 // bytes of memory that a page of shadow stands for
-	// shadowCap bounds the shadow of device memory in bytes; a granule takes 44.
+	// shadowCap bounds the shadow of device memory in bytes; a granule takes 48.
 	shadowCap   = 1 << 30
 	maxReaders  = 8          // of a granule of device memory that are remembered
+	maxNear     = 48         // of a granule of shared memory
 	pendingTime = ^uint32(0) // of a write that has not arrived: nobody knows it
-	granuleCost = 44
+	granuleCost = 48
 )
 
 // markKind says what an access was.
@@ -19,6 +20,7 @@ const (
 	markAtomic   markKind = 1 << iota
 	markVolatile          // volatile, relaxed, acquire or release
 	markAsync             // by cp.async, a bulk copy or wgmma
+	markWrote             // a strong write, which stands among the readers: it does not hide the plain write before it
 )
 
 // mark is an access by lanes of one warp at one time; lanes is 0 where there was none.
@@ -35,6 +37,7 @@ type mark struct {
 type cell struct {
 	write, read mark
 	more        int32
+	strong      bool // some of the readers are strong writes
 }
 
 // shadow is the shadow of one memory.
@@ -119,7 +122,7 @@ func (s *shadow) list(of []mark) int32 {
 
 // forget drops the readers of a granule.
 func (s *shadow) forget(c *cell) {
-	c.read.lanes = 0
+	c.read.lanes, c.strong = 0, false
 	if c.more > 0 {
 		s.spare = append(s.spare, c.more)
 		c.more = 0
@@ -163,7 +166,7 @@ func (s *shadow) addReader(c *cell, r mark, ordered func(*mark) bool) {
 		}
 	}
 	if s.most > 0 && len(list) >= s.most-1 {
-		list[int(r.cta)%len(list)] = r
+		list[int(r.cta+uint32(r.warp))%len(list)] = r
 		return
 	}
 	s.lists[c.more] = append(list, r)

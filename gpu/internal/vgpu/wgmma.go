@@ -171,6 +171,7 @@ func (w *warp) touchOperand(in *inst, d *descriptor, first, rows int, across boo
 					w.sharedOutOfBounds(in, l, a[l], 16)
 				}
 			}
+			w.cta.check.operand(w, in, &a)
 			if w.w.count {
 				waves, phases := wavefronts(&a, 0xff, 16)
 				s.waves += waves

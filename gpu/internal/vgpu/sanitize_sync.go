@@ -1,0 +1,229 @@
+package vgpu
+
+import "memwall/gpu/internal/driver"
+
+// phaseClock is what those tell who arrive at a barrier of several phases, until its phase ends and others learn it.
+type phaseClock struct{ coming, done *farNode }
+
+func (p *phaseClock) next() { p.done, p.coming = joinFar(p.done, p.coming), nil }
+
+// objectCheck is what the sanitizer keeps of an mbarrier.
+type objectCheck struct {
+	phaseClock
+	copies []copyMark // that arrive with the phase
+}
+
+// object gives the mbarrier at an offset of a CTA's shared memory.
+func (s *ctaCheck) object(offset uint64) *objectCheck {
+	o := s.objects[offset]
+	if o == nil {
+		if s.objects == nil {
+			s.objects = map[uint64]*objectCheck{}
+		}
+		o = &objectCheck{}
+		s.objects[offset] = o
+	}
+	return o
+}
+
+// mbarrier is called after an operation on an mbarrier: those that arrive tell, those that have waited learn.
+func (c *sanitizer) mbarrier(w *warp, in *inst, lane int, op mbarrierOp, k *cta, offset uint64) {
+	o := k.checked.object(offset)
+	over := c.over == o
+	c.over = nil
+	home := w.home
+	clock := &home.warps[w.id]
+	switch op {
+	case mbarrierInit, mbarrierInval:
+		*o = objectCheck{}
+	case mbarrierArrive, mbarrierDrop:
+		if c.p.f.Body[in.id].Has("relaxed") {
+			return
+		}
+		told := clock.told(len(home.warps), uint32(w.id), uint(lane), true)
+		into := &o.coming
+		if over { // the phase ended with this arrival
+			into = &o.done
+		}
+		*into = joinFar(*into, told.far.with(home.number, told.row))
+		clock.dirty = true
+		clock.tick()
+	case mbarrierAsync:
+		for _, list := range append(clock.groups, clock.open) {
+			for _, m := range list {
+				if m.lane == 1<<lane {
+					m.by, m.of = w, home
+					o.copies = append(o.copies, m)
+				}
+			}
+		}
+	case mbarrierTest, mbarrierTry:
+		if !c.p.f.Body[in.id].Has("relaxed") {
+			c.learnLanes(w, 1<<lane, o.done)
+		}
+	}
+}
+
+// phaseDone is called when a phase of an mbarrier ends: the copies that it counts have arrived.
+func (c *sanitizer) phaseDone(k *cta, offset uint64) {
+	o := k.checked.object(offset)
+	for _, m := range o.copies {
+		clock := &m.of.warps[m.by.id]
+		k.checked.shared.arrived(m, m.of.number, uint16(m.by.id), clock.time)
+		clock.dirty = true
+		told := clock.told(len(m.of.warps), uint32(m.by.id), lowest(m.lane), true)
+		o.coming = joinFar(o.coming, told.far.with(m.of.number, told.row))
+	}
+	for _, m := range o.copies {
+		m.of.warps[m.by.id].tick()
+	}
+	o.copies = nil
+	o.next()
+	c.over = o
+}
+
+// asyncWrite is called when a lane issues a bulk copy of bytes to an offset of a CTA's shared memory, which arrives with
+// the phase of the mbarrier at another offset of that CTA.
+func (c *sanitizer) asyncWrite(w *warp, lane int, id int32, k *cta, offset, bytes, object uint64) {
+	if c == nil || offset+bytes > uint64(len(k.shared)) {
+		return
+	}
+	c.bulk(w, lane, id, k, offset, bytes, false)
+	k.checked.written.setAll(offset, bytes)
+	o := k.checked.object(object)
+	o.copies = append(o.copies, copyMark{id: id, lane: 1 << lane, at: offset, size: bytes, by: w, of: w.home})
+}
+
+// asyncRead is called when a lane issues a bulk copy from an offset of its CTA's shared memory: what it reads must have
+// been written by then.
+func (c *sanitizer) asyncRead(w *warp, lane int, id int32, offset, bytes uint64) {
+	if c != nil && offset+bytes <= uint64(len(w.cta.shared)) {
+		c.bulk(w, lane, id, w.cta, offset, bytes, true)
+	}
+}
+
+// bulk checks and notes an access of one lane to any number of bytes of shared memory.
+func (c *sanitizer) bulk(w *warp, lane int, id int32, k *cta, offset, bytes uint64, read bool) {
+	s := k.checked
+	x := touchOf{c: c, w: w, k: w.home, at: s, clock: &w.home.warps[w.id].warpClock, id: id, lane: uint(lane), space: spaceShared, memory: s.shared}
+	if !read {
+		x.kind = markAsync
+	}
+	x.view = x.clock.view(x.lane)
+	for at := offset; at < offset+bytes; at += x.size {
+		if x.size = min(4-at&3, offset+bytes-at); x.size == 3 {
+			x.size = 1
+		}
+		x.touch(at, read, !read)
+	}
+	x.clock.dirty = true
+}
+
+// copyGroups are accesses under way, in groups that are waited for.
+type copyGroups struct {
+	open   []copyMark
+	groups [][]copyMark
+}
+
+// operand is called when wgmma reads eight lines of 16 bytes of an operand, as it does until its group is waited for.
+func (c *sanitizer) operand(w *warp, in *inst, a *[32]uint64) {
+	if c == nil {
+		return
+	}
+	s := w.cta.checked
+	x := touchOf{c: c, w: w, k: w.home, at: s, clock: &w.home.warps[w.id].warpClock, id: in.id, space: spaceShared, kind: markAsync, memory: s.shared, size: 16}
+	g := &w.home.warps[w.id].reading
+	for l := range 8 {
+		x.lane = uint(l)
+		x.view = x.clock.view(x.lane)
+		if at, bad := s.written.absent(a[l], 16, 4); bad {
+			f := &driver.Finding{Kind: driver.FoundUninitialised, Space: "shared", Address: at, Bytes: 16, Where: c.where(w, in.id, spaceShared, at),
+				First: driver.Party{What: "read"}, Advice: "write it before it is read, in every thread that reads it"}
+			c.suspect(w, in.id, x.lane, f)
+		}
+		x.touch(a[l], true, false)
+		g.open = append(g.open, copyMark{id: in.id, lane: 1 << l, at: a[l], size: 16, reads: true})
+	}
+	x.clock.dirty = true
+}
+
+// operandsRead follows the groups of wgmma.
+func (c *sanitizer) operandsRead(w *warp, f *syncFact) {
+	k := &w.home.warps[w.id]
+	g := &k.reading
+	if f.commits {
+		g.groups = append(g.groups, append([]copyMark(nil), g.open...))
+		g.open = g.open[:0]
+	}
+	for f.waits >= 0 && len(g.groups) > f.waits {
+		for _, m := range g.groups[0] {
+			w.cta.checked.shared.arrived(m, w.home.number, uint16(w.id), k.time)
+		}
+		k.dirty = true
+		g.groups = g.groups[1:]
+	}
+}
+
+// setAll is set for any number of bytes.
+func (v writtenBits) setAll(at, n uint64) {
+	for ; n > 0; at, n = at+1, n-1 {
+		v[at>>6] |= 1 << (at & 63)
+	}
+}
+
+// clusterArrived is called when lanes arrive at the barrier of their cluster.
+func (c *sanitizer) clusterArrived(w *warp, id int32, lanes uint32) {
+	if c == nil || c.p.f.Body[id].Has("relaxed") {
+		return
+	}
+	s := w.home
+	clock := &s.warps[w.id]
+	v := clock.gather(len(s.warps), uint32(w.id), lanes, w.live)
+	told := &w.cta.gang.told
+	told.coming = joinFar(told.coming, v.known.far.with(s.number, v.known.row))
+	clock.dirty = true
+	clock.tick()
+}
+
+// clusterPassed is called when lanes go on behind the barrier of their cluster.
+func (c *sanitizer) clusterPassed(w *warp, lanes uint32) {
+	if c != nil {
+		c.learnLanes(w, lanes, w.cta.gang.told.done)
+	}
+}
+
+// learnLanes adds what was told to what lanes know.
+func (c *sanitizer) learnLanes(w *warp, lanes uint32, told *farNode) {
+	if told == nil {
+		return
+	}
+	s := w.home
+	clock := &s.warps[w.id].warpClock
+	if lanes&w.live == w.live && clock.private == nil {
+		clock.base = clock.base.learn(s.number, told)
+		return
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		i := lowest(m)
+		old := clock.view(i)
+		if v := old.learn(s.number, told); v != old {
+			clock.setView(i, v)
+		}
+	}
+}
+
+// learn is the view with what was told to CTA number.
+func (v view) learn(number uint32, told *farNode) view {
+	row := told.get(number)
+	add := func(c *clock) *clock {
+		if c == nil {
+			c = &clock{}
+		}
+		n := clock{row: joinRows(c.row, row), far: joinFar(c.far, told)}
+		if n.far == c.far && sameRow(n.row, c.row) {
+			return c
+		}
+		return &n
+	}
+	return view{add(v.known), add(v.fenced)}
+}
