@@ -80,6 +80,8 @@ func (p *packer) put(i int, a any) error {
 			return p.fail(i, "make the buffer first, or give nil for a null pointer", "the buffer is nil")
 		}
 		return p.putMemory(i, v.mem, v.offset, v.bytes, "buffer of "+countBytes(v.bytes))
+	case *TensorMap:
+		return p.putTensorMap(i, v)
 	case nil:
 		if p.params[i].Size != 8 {
 			return p.fail(i, "give a number", "nil is a pointer, the parameter has %d B", p.params[i].Size)

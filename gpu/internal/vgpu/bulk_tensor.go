@@ -13,6 +13,14 @@ import (
 // tensorMapRows change tensor maps in memory (PTX ISA 9.7.9.27 and 9.7.13.13).
 var tensorMapRows = []row{{patterns: []string{"tensormap"}, class: perf.ClassAsync, section: "9.7.9.27", decode: decodeTensorMap}}
 
+// TakesTensorMaps tells why the device has no tensor copies; nil where it has.
+func (d *Device) TakesTensorMaps() error {
+	if d.profile.Major < 9 {
+		return fmt.Errorf("tensor copies need sm_90, %s is sm_%d%d", d.properties.Name, d.profile.Major, d.profile.Minor)
+	}
+	return nil
+}
+
 // tensorCopy reads the map and the coordinates of one lane's tensor copy and finds its runs.
 func (w *warp) tensorCopy(in *inst, c *bulkCopy) {
 	op := in.ext.bulk
