@@ -69,6 +69,8 @@ func symbols_memwall_gpu() Table {
 		"SweepResult":       reflect.ValueOf((*memwall_gpu.SweepResult)(nil)),
 		"SweepRow":          reflect.ValueOf((*memwall_gpu.SweepRow)(nil)),
 		"Tensor":            reflect.ValueOf((*memwall_gpu.Tensor)(nil)),
+		"TensorMap":         reflect.ValueOf((*memwall_gpu.TensorMap)(nil)),
+		"TensorMapConfig":   reflect.ValueOf((*memwall_gpu.TensorMapConfig)(nil)),
 		"Threads":           reflect.ValueOf(memwall_gpu.Threads),
 		"View":              reflect.ValueOf((*memwall_gpu.View)(nil)),
 		"Warm":              reflect.ValueOf(memwall_gpu.Warm),
