@@ -11,13 +11,18 @@ type Module struct {
 	Text      string
 	Version   string // "8.0"
 	Target    string // "sm_80"
+	TargetAt  [2]int // line and column of the target
 	Files     map[int]string
 	Variables []*Variable
 	Functions []*Function
+	Aliases   map[string]string // .alias: another name → the function's
 }
 
 // Function gives the function of that name that has a body, or nil.
 func (m *Module) Function(name string) *Function {
+	if other := m.Aliases[name]; other != "" {
+		name = other
+	}
 	for _, f := range m.Functions {
 		if f.Name == name && f.HasBody {
 			return f
@@ -38,14 +43,22 @@ type Variable struct {
 	Pointer  bool   // declared .ptr
 	Init     []byte // initial bytes, shorter than Size where the rest is zero; nil where there are none
 	InitRefs []Reference
+	Vector   int // 2 or 4 for .v2 and .v4; 0 for single elements
 	Line     int
+
+	at            token // its name
+	common        bool  // may be declared several times: .common, .weak
+	declaredAlign int   // by .align; 0 where there is none
+	listDepth     int   // of the braces being read
 }
 
-// Reference is an initialiser that holds the address of another variable.
+// Reference is an initialiser that holds the address of another variable or of a function.
 type Reference struct {
 	Offset int64  // in the variable
+	Bytes  int    // that it takes
 	Name   string // whose address stands there
 	Addend int64
+	Mask   uint64 // 0xff00(name): these bits of the address, moved down to bit 0; 0: all of it
 }
 
 // Function is an .entry (a CUDA kernel) or a .func.
@@ -60,13 +73,24 @@ type Function struct {
 	Variables    []*Variable
 	Body         []Instruction
 	Labels       []Label // in order of position
-	MaxCTA       [3]int  // .maxntid
-	RequiredCTA  [3]int  // .reqntid
-	MinCTAsPerSM int     // .minnctapersm
-	MaxRegisters int     // .maxnreg
-	ClusterCTAs  [3]int  // .reqnctapercluster
-	MaxCluster   int     // .maxclusterrank; 0 where there is none
-	Clustered    bool    // .explicitcluster: can only be launched with clusters
+	Tables       []Table
+	Prototypes   map[string]*Function // .callprototype: Results and Params alone
+	MaxCTA       [3]int               // .maxntid
+	RequiredCTA  [3]int               // .reqntid
+	MinCTAsPerSM int                  // .minnctapersm
+	MaxRegisters int                  // .maxnreg
+	ClusterCTAs  [3]int               // .reqnctapercluster
+	MaxCluster   int                  // .maxclusterrank; 0 where there is none
+	Clustered    bool                 // .explicitcluster: can only be launched with clusters
+}
+
+// Table is a list of labels that brx.idx jumps to, or of functions that an indirect call may reach.
+type Table struct {
+	Name    string
+	Kind    string // "branchtargets", "calltargets"
+	Names   []string
+	Targets []int // indexes into the body, of branchtargets
+	Line    int
 }
 
 // Label is a jump target: the index of the instruction that follows it.
@@ -126,6 +150,7 @@ const (
 	OperandLabel                        // Target
 	OperandFunction                     // Name of a function
 	OperandSink                         // _
+	OperandTable                        // Target: index into Function.Tables
 )
 
 // FloatKind tells what an immediate is.

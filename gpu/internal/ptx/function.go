@@ -6,6 +6,9 @@ import "strings"
 func (p *parser) function(entry bool) {
 	f := &Function{Entry: entry, Line: p.tok.line}
 	p.f, p.scope, p.location = f, newScope(nil), Location{}
+	for p.is(".attribute") {
+		p.attribute(p.advance())
+	}
 	if p.is("(") {
 		f.Results = p.params("result")
 	}
@@ -36,29 +39,26 @@ func (p *parser) function(entry bool) {
 			f.Clustered = true
 		case ".noreturn", ".blocksareclusters", ".unified":
 		case ".attribute":
-			p.expect("(", "after .attribute")
-			for !p.accept(")") {
-				if p.tok.kind == tokenEnd {
-					p.fail(t, ".attribute is never closed: ) is missing")
-				}
-				p.advance()
-			}
+			p.attribute(t)
+		case ".abi_preserve", ".abi_preserve_control":
+			p.integer("a number of registers", 1<<16)
 		case ".pragma":
 			p.skipStatement(t)
 		case ";":
 			p.m.Functions = append(p.m.Functions, f)
 			return
 		case "{":
-			if old := p.m.Function(f.Name); old != nil {
-				p.fail(name, "function %s is defined twice, first on line %d", f.Name, old.Line)
+			if old := p.bodies[f.Name]; old != nil {
+				p.failHint(name, "give them different names, or keep one of them", "function %s is defined twice, first on line %d", f.Name, old.Line)
 			}
 			f.HasBody = true
+			p.bodies[f.Name] = f
 			p.body(t)
 			p.resolve()
 			p.m.Functions = append(p.m.Functions, f)
 			return
 		default:
-			p.fail(t, "unexpected %s after the header of %s", t.shown(), f.Name)
+			p.failHint(t, "a body follows in { }, or a ; ends a declaration", "unexpected %s after the header of %s", t.shown(), f.Name)
 		}
 	}
 }
@@ -82,12 +82,15 @@ func (p *parser) params(what string) []*Variable {
 	var bytes int64
 	for !p.accept(")") {
 		t := p.advance()
-		if t.text != ".param" && t.text != ".reg" {
+		switch {
+		case t.text == ".reg":
+			p.failHint(t, "declare it with .param, as compilers have done since PTX 2.0", "a %s in a register is not supported", what)
+		case t.text != ".param":
 			p.fail(t, "expected .param, found %s", t.shown())
 		}
-		v := p.variable("param", false)
-		if p.scope.variables[v.Name] != nil {
-			p.fail(p.last, "%s %s is declared twice", what, v.Name)
+		v := p.variable("param", false, nil)
+		if p.scope.variables[v.Name] != nil && v.Name != "_" {
+			p.failHint(p.last, "give it another name", "%s %s is declared twice", what, v.Name)
 		}
 		p.scope.variables[v.Name] = v
 		bytes += v.Size + int64(v.Align)
@@ -114,7 +117,7 @@ func (p *parser) body(open token) {
 		t := p.advance()
 		switch {
 		case t.kind == tokenEnd:
-			p.fail(open, "function %s is never closed: } is missing", p.f.Name)
+			p.failHint(open, "the text may have been cut off", "function %s is never closed: } is missing", p.f.Name)
 		case t.text == "}" && t.kind == tokenPunct:
 			p.scope = p.scope.parent
 			p.depth--
@@ -139,27 +142,103 @@ func (p *parser) body(open token) {
 
 func (p *parser) label(t token) {
 	switch p.tok.text {
-	case ".branchtargets", ".calltargets", ".callprototype":
-		p.skipStatement(p.tok)
+	case ".branchtargets", ".calltargets":
+		p.table(t, p.advance())
+		return
+	case ".callprototype":
+		p.advance()
+		p.prototype(t)
 		return
 	}
 	if i, ok := p.scope.labels[t.text]; ok {
-		p.fail(t, "label %s stands twice in this scope, first on line %d", t.text, p.f.Labels[i].Line)
+		p.failHint(t, "give one of them another name", "label %s stands twice in this scope, first on line %d", t.text, p.f.Labels[i].Line)
 	}
+	p.unused(t, "label")
 	p.scope.labels[t.text] = len(p.f.Labels)
 	p.f.Labels = append(p.f.Labels, Label{Name: t.text, At: len(p.f.Body), Line: t.line})
 }
 
+// table reads `.branchtargets L1, L2;` or `.calltargets f, g;`, name being its label.
+func (p *parser) table(name, kind token) {
+	p.unused(name, "label")
+	if _, ok := p.scope.tables[name.text]; ok {
+		p.failHint(name, "give one of them another name", "%s stands twice in this scope", name.text)
+	}
+	table := Table{Name: name.text, Kind: kind.text[1:], Line: name.line}
+	var names []token
+	for {
+		n := p.name("a label")
+		names, table.Names = append(names, n), append(table.Names, n.text)
+		if !p.accept(",") {
+			break
+		}
+	}
+	p.expect(";", "after "+kind.text)
+	p.scope.tables[name.text] = len(p.f.Tables)
+	p.tables = append(p.tables, pendingTable{len(p.f.Tables), p.scope, names})
+	p.f.Tables = append(p.f.Tables, table)
+}
+
+// prototype reads `.callprototype (.param .b32 _) _ (.param .b64 _);`, name being its label.
+func (p *parser) prototype(name token) {
+	f := &Function{Name: name.text, Line: name.line}
+	outer := p.scope
+	p.scope = newScope(nil)
+	if p.is("(") {
+		f.Results = p.params("result")
+	}
+	p.name("_ or the name of a function")
+	if p.is("(") {
+		f.Params = p.params("parameter")
+	}
+	p.scope = outer
+	p.skipStatement(name)
+	if p.f.Prototypes == nil {
+		p.f.Prototypes = map[string]*Function{}
+	}
+	p.f.Prototypes[name.text] = f
+}
+
+// attribute skips `(.managed, .unified(19, 95))`, t being .attribute.
+func (p *parser) attribute(t token) {
+	p.expect("(", "after .attribute")
+	for depth := 1; depth > 0; {
+		switch a := p.advance(); {
+		case a.kind == tokenEnd:
+			p.fail(t, ".attribute is never closed: ) is missing")
+		case a.text == "(":
+			depth++
+		case a.text == ")":
+			depth--
+		}
+	}
+}
+
+// unused refuses a name that stands for something else in the scope.
+func (p *parser) unused(t token, what string) {
+	if other := p.scope.taken(t.text); other != "" {
+		p.failHint(t, "give it another name", "%s %s: %s of this scope has the same name", what, t.text, other)
+	}
+}
+
 func (p *parser) directive(t token) {
+	extern := t.text == ".extern"
+	if extern {
+		if t = p.advance(); t.text != ".shared" {
+			p.fail(t, "expected .shared after .extern in a function, found %s", t.shown())
+		}
+	}
 	switch t.text {
 	case ".reg":
 		p.registers()
 	case ".shared", ".local", ".global", ".const", ".param":
+		var v *Variable
 		for {
-			v := p.variable(t.text[1:], false)
+			v = p.variable(t.text[1:], extern, v)
 			if old := p.scope.variables[v.Name]; old != nil {
-				p.fail(p.last, "variable %s is declared twice, first on line %d", v.Name, old.Line)
+				p.failHint(v.at, "give one of them another name", "variable %s is declared twice, first on line %d", v.Name, old.Line)
 			}
+			p.unused(v.at, "variable")
 			p.scope.variables[v.Name] = v
 			p.f.Variables = append(p.f.Variables, v)
 			if !p.accept(",") {
@@ -178,34 +257,42 @@ func (p *parser) directive(t token) {
 		p.skipStatement(t)
 		p.noUnroll = p.noUnroll || strings.Contains(p.m.Text[from:p.last.at], `"nounroll"`)
 	default:
-		p.fail(t, "unknown directive %s", t.text)
+		p.failHint(t, "in a function stand .reg, .param, .local, .shared, .const, .global, .loc, .pragma and instructions", "unknown directive %s", t.text)
 	}
 }
 
-// registers reads `.reg .b32 %r<5>, %x;`.
+// registers reads `.reg .b32 %r<5>, %x;` or `.reg .v4 .f32 %v;`.
 func (p *parser) registers() {
-	typ := ""
+	typ, parts := "", 1
 	for p.tok.kind == tokenName && p.tok.text[0] == '.' {
 		t := p.advance()
-		if TypeSize(t.text[1:]) == 0 {
-			p.fail(t, "unknown type %s", t.text)
+		switch {
+		case t.text == ".v2":
+			parts = 2
+		case t.text == ".v4":
+			parts = 4
+		case TypeSize(t.text[1:]) == 0:
+			p.failHint(t, nearType(t.text[1:]), "unknown type %s", t.text)
+		default:
+			typ = t.text[1:]
 		}
-		typ = t.text[1:]
 	}
 	if typ == "" {
-		p.fail(p.tok, ".reg has no type")
+		p.failHint(p.tok, "write .reg .b32 or another type", ".reg has no type")
 	}
 	for {
 		t := p.name("the name of a register")
-		d := &declared{typ: typ, count: 1, used: map[int]int32{}}
+		d := &declared{typ: typ, count: 1, parts: parts, used: map[int]int32{}}
 		into := p.scope.registers
 		if p.accept("<") {
 			d.count = int(p.integer("a number of registers", 1<<31-1))
 			p.expect(">", "after the number of registers")
 			into = p.scope.ranges
+		} else if p.scope.registers[t.text] == nil {
+			p.unused(t, "register")
 		}
 		if into[t.text] != nil {
-			p.fail(t, "register %s is declared twice in this scope", t.text)
+			p.failHint(t, "declare it once", "register %s is declared twice in this scope", t.text)
 		}
 		into[t.text] = d
 		if !p.accept(",") {
@@ -213,6 +300,19 @@ func (p *parser) registers() {
 		}
 	}
 	p.expect(";", "after registers")
+}
+
+// types are what registers and variables can be declared with.
+var types = []string{"pred", "b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16", "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64", "b128"}
+
+// nearType is the advice for a word that is no type.
+func nearType(word string) string {
+	for _, t := range types {
+		if len(word) == len(t) && len(t) > 1 && (word[1:] == t[1:] || word[:len(word)-1] == t[:len(t)-1]) {
+			return "use ." + t
+		}
+	}
+	return "the types are ." + strings.Join(types, ", .")
 }
 
 // instruction reads one instruction; t is its first token, @ or the opcode.
@@ -225,10 +325,10 @@ func (p *parser) instruction(t token) {
 		g := p.name("a predicate after @")
 		r, ok := p.register(g.text)
 		if !ok {
-			p.failHint(g, "declare it with .reg .pred", "unknown predicate %s", g.text)
+			p.failHint(g, "declare it: .reg .pred "+g.text+";", "unknown predicate %s", g.text)
 		}
 		if p.f.Registers[r].Type != "pred" {
-			p.fail(g, "guard %s is of type .%s, not .pred", g.text, p.f.Registers[r].Type)
+			p.failHint(g, "compare it first: setp.ne."+p.f.Registers[r].Type+" p, "+g.text+", 0", "guard %s is of type .%s, not .pred", g.text, p.f.Registers[r].Type)
 		}
 		in.Guard = r
 		t = p.name("an instruction after the guard")
@@ -246,14 +346,14 @@ func (p *parser) instruction(t token) {
 	}
 	for !p.is(";") {
 		if p.tok.kind == tokenEnd || p.is("}") {
-			p.fail(t, "instruction %s is never ended: ; is missing", t.text)
+			p.failHint(t, "put a ; behind it", "instruction %s is never ended: ; is missing", t.text)
 		}
 		if len(in.Operands) >= maxElements {
 			p.fail(p.tok, "instruction %s has more than %d operands", t.text, maxElements)
 		}
 		in.Operands = append(in.Operands, p.operand(len(p.f.Body), len(in.Operands)))
 		if !p.accept(",") && !p.is(";") {
-			p.fail(p.tok, "expected , or ; after an operand of %s, found %s", t.text, p.tok.shown())
+			p.failHint(p.tok, "end the instruction before it with ;", "expected , or ; after an operand of %s, found %s", t.text, p.tok.shown())
 		}
 	}
 	end := p.advance()

@@ -1,6 +1,11 @@
 package ptx
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 type tokenKind uint8
 
@@ -87,6 +92,8 @@ func (x *lexer) next() (token, string) {
 	case isDigit(c):
 		t.kind = tokenNumber
 		end = x.numberEnd()
+	case c == '%' && (end >= len(x.text) || !isNameByte(x.text[end])): // the remainder of a division
+		t.kind = tokenPunct
 	case isNameStart(c):
 		t.kind = tokenName
 		for end < len(x.text) {
@@ -114,7 +121,11 @@ func (x *lexer) next() (token, string) {
 		}
 		end++
 	case c < ' ' || c >= 0x7f:
-		return t, "unexpected byte " + quoteByte(c) + ": PTX is ASCII text"
+		t.kind = tokenPunct
+		if r, n := utf8.DecodeRuneInString(x.text[x.pos:]); n > 1 && unicode.IsPrint(r) {
+			return t, fmt.Sprintf("unexpected character %c (%U): PTX is ASCII text", r, r)
+		}
+		return t, fmt.Sprintf("unexpected byte 0x%02x: PTX is ASCII text", c)
 	default:
 		t.kind = tokenPunct
 	}
@@ -151,9 +162,4 @@ func (x *lexer) numberEnd() int {
 		i++
 	}
 	return i
-}
-
-func quoteByte(c byte) string {
-	const hex = "0123456789abcdef"
-	return "0x" + string([]byte{hex[c>>4], hex[c&15]})
 }

@@ -20,6 +20,8 @@ func (p *parser) simple(instruction, index, element int) Operand {
 	t := p.tok
 	o := Operand{Line: t.line, Col: t.col, Name: t.text, Register: -1}
 	switch {
+	case t.text == "(" && t.kind == tokenPunct && p.code != "call":
+		o = p.immediate(t)
 	case t.kind == tokenPunct && (t.text == "{" || t.text == "("):
 		if element >= 0 {
 			p.fail(t, "a vector cannot stand inside a vector")
@@ -34,15 +36,25 @@ func (p *parser) simple(instruction, index, element int) Operand {
 		p.advance()
 		p.address(&o, instruction, index)
 	case t.kind == tokenPunct && t.text == "!":
+		if n, _ := p.behindSigns(); n.kind == tokenNumber || n.text == "(" {
+			o = p.immediate(t)
+			break
+		}
 		p.advance()
+		if p.tok.kind != tokenName {
+			p.failHint(t, "write !p, with p a predicate or a number", "! stands only before a predicate")
+		}
 		o = p.simple(instruction, index, element)
-		o.Not = !o.Not
-		if o.Kind != OperandRegister {
+		o.Not = true
+		if o.Kind != OperandRegister && o.Kind != OperandSpecial {
 			p.fail(t, "! stands only before a predicate")
 		}
-	case t.kind == tokenPunct && (t.text == "-" || t.text == "+") || t.kind == tokenNumber:
+	case t.kind == tokenPunct && (t.text == "-" || t.text == "+" || t.text == "~") || t.kind == tokenNumber || t.text == "WARP_SZ":
 		if t.text == "-" && p.code == "vmad" {
 			p.advance()
+			if p.tok.kind == tokenPunct {
+				p.fail(p.tok, "expected a number or a register, found %s", p.tok.shown())
+			}
 			if o = p.simple(instruction, index, element); o.Kind != OperandRegister {
 				p.fail(t, "- stands only before a number or a factor of vmad")
 			}
@@ -88,6 +100,13 @@ func (p *parser) named(o *Operand, t token, instruction, index, element int) {
 		o.Kind, o.Register = OperandRegister, r
 		return
 	}
+	if list := p.vector(t); list != nil {
+		if element >= 0 {
+			p.fail(t, "a vector cannot stand inside a vector")
+		}
+		o.Kind, o.Elements = OperandVector, list
+		return
+	}
 	if name, part, ok := strings.Cut(t.text, "."); ok && isSelection(part) {
 		if r, ok := p.register(name); ok {
 			o.Kind, o.Register, o.Select = OperandRegister, r, part
@@ -107,10 +126,6 @@ func (p *parser) named(o *Operand, t token, instruction, index, element int) {
 		}
 		return
 	}
-	if t.text == "WARP_SZ" {
-		o.Kind, o.Bits = OperandImmediate, 32
-		return
-	}
 	if v := p.variableNamed(t.text); v != nil {
 		o.Kind, o.Variable = OperandSymbol, v
 		o.Offset = p.offset()
@@ -128,20 +143,19 @@ func isSelection(part string) bool {
 	return allDigits(part[1:])
 }
 
-// offset reads any number of `+ 4`, `+-4` or `- 4`.
+// offset reads any number of `+ 4`, `+-4`, `- 4` or `+ 4*2`.
 func (p *parser) offset() int64 {
 	var sum int64
 	for p.is("+") || p.is("-") {
 		negative := p.advance().text == "-"
-		o := p.immediate(p.tok)
-		if o.Float != NotFloat {
-			p.fail(p.last, "an offset must be an integer")
+		if p.tok.kind == tokenNumber && isFloatLiteral(p.tok.text) {
+			p.fail(p.tok, "an offset must be an integer")
 		}
+		n := int64(p.constant(precedenceTerm, 0).bits)
 		if negative {
-			sum -= int64(o.Bits)
-		} else {
-			sum += int64(o.Bits)
+			n = -n
 		}
+		sum += n
 	}
 	return sum
 }
@@ -151,12 +165,10 @@ func (p *parser) address(o *Operand, instruction, index int) {
 	o.Kind, o.Name = OperandAddress, ""
 	t := p.tok
 	switch {
-	case t.kind == tokenNumber || t.kind == tokenPunct && t.text == "-":
-		base := p.immediate(t)
-		if base.Float != NotFloat {
-			p.fail(t, "an address must be an integer")
-		}
-		o.Offset = int64(base.Bits)
+	case t.kind == tokenNumber && isFloatLiteral(t.text):
+		p.fail(t, "an address must be an integer")
+	case t.kind == tokenNumber || t.kind == tokenPunct && (t.text == "-" || t.text == "("):
+		o.Offset = int64(p.constant(precedenceAny, 0).bits)
 	case t.kind == tokenName && t.text[0] != '.':
 		p.advance()
 		o.Name = t.text
@@ -188,55 +200,65 @@ func (p *parser) address(o *Operand, instruction, index int) {
 	p.expect("]", "after an address")
 }
 
-// immediate reads an integer or a floating-point number with its signs, t being its first token.
+// immediate reads a floating-point number with its signs, or an integer expression, t being its first token.
 func (p *parser) immediate(t token) Operand {
 	o := Operand{Kind: OperandImmediate, Line: t.line, Col: t.col, Register: -1}
-	negative := false
-	for p.is("-") || p.is("+") {
-		negative = negative != (p.advance().text == "-")
+	n, signs := p.behindSigns()
+	if n.kind != tokenNumber || !isFloatLiteral(n.text) {
+		o.Bits = p.constant(precedenceAny, 0).bits
+		o.Name = strings.TrimSpace(p.m.Text[t.at:p.tok.at])
+		return o
 	}
-	n := p.tok
-	if n.kind != tokenNumber {
-		p.fail(n, "expected a number, found %s", n.shown())
+	negative := false
+	for range signs {
+		negative = negative != (p.advance().text == "-")
 	}
 	p.advance()
 	o.Name = n.text
 	s := n.text
 	var err error
-	switch {
-	case len(s) > 2 && (s[1] == 'f' || s[1] == 'F'):
+	switch s[min(1, len(s)-1)] | 0x20 {
+	case 'f':
 		o.Float = Float32
-		o.Bits, err = strconv.ParseUint(s[2:], 16, 32)
 		if len(s) != 10 {
 			p.failHint(n, "write eight hexadecimal digits after 0f", "bad number %s", n.shown())
 		}
+		o.Bits, err = strconv.ParseUint(s[2:], 16, 32)
 		if negative {
 			o.Bits ^= 1 << 31
 		}
-	case len(s) > 2 && (s[1] == 'd' || s[1] == 'D'):
+	case 'd':
 		o.Float = Float64
-		o.Bits, err = strconv.ParseUint(s[2:], 16, 64)
 		if len(s) != 18 {
 			p.failHint(n, "write sixteen hexadecimal digits after 0d", "bad number %s", n.shown())
 		}
+		o.Bits, err = strconv.ParseUint(s[2:], 16, 64)
 		if negative {
 			o.Bits ^= 1 << 63
 		}
-	case strings.ContainsAny(s, ".eE") && !strings.HasPrefix(s, "0x") && !strings.HasPrefix(s, "0X"):
+	default:
 		var f float64
 		f, err = strconv.ParseFloat(s, 64)
 		if negative {
 			f = -f
 		}
 		o.Float, o.Bits = Float64, math.Float64bits(f)
-	default:
-		o.Bits, err = strconv.ParseUint(integerText(s), 0, 64)
-		if negative {
-			o.Bits = -o.Bits
-		}
 	}
 	if err != nil {
-		p.fail(n, "bad number %s", n.shown())
+		p.failHint(n, "write it as 0f or 0d and hexadecimal digits, or in decimal within the range of f64", "bad number %s", n.shown())
+	}
+	if op := p.operator(); op != "" && op != "|" {
+		p.failHint(p.tok, "write its value", "the floating-point number %s cannot stand in an expression", n.text)
 	}
 	return o
+}
+
+// behindSigns looks past + and − at the token that follows them.
+func (p *parser) behindSigns() (token, int) {
+	look, t, n := p.x, p.tok, 0
+	for t.kind == tokenPunct && (t.text == "-" || t.text == "+" || t.text == "!" && n == 0) {
+		n++
+		t, _ = look.next()
+	}
+	return t, n
 }

@@ -3,6 +3,7 @@ package vgpu
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"sort"
 	"strconv"
 	"strings"
@@ -70,17 +71,23 @@ func (d *Device) LoadPTX(text string, o driver.LoadOptions) (driver.Module, erro
 	return loaded, nil
 }
 
-// checkTarget refuses PTX for a newer GPU than the profile's. A target with a suffix (sm_90a) runs on that one alone.
+// checkTarget refuses PTX for a newer GPU than the profile's. A target with the suffix a (sm_90a) runs on that one alone,
+// one with the suffix f on it and on newer ones of its family (PTX ISA 11.1.2).
 func (d *Device) checkTarget(m *ptx.Module) error {
 	number := strings.TrimPrefix(m.Target, "sm_")
-	base := strings.TrimRight(number, "af")
-	n, err := strconv.Atoi(base)
-	if err != nil {
-		return &ptx.Error{Name: m.Name, Line: 1, Col: 1, Message: "the PTX has no .target", Hint: "add .target sm_80"}
-	}
+	n, _ := strconv.Atoi(strings.TrimRight(number, "af"))
 	have := 10*d.profile.Major + d.profile.Minor
-	if n > have || base != number && n != have {
-		return fmt.Errorf("%s: the PTX is for %s, device %q is sm_%d\ncompile it for sm_%d, or open a device that runs it", m.Name, m.Target, d.properties.Name, have, have)
+	fail := func(why string) error {
+		return &ptx.Error{Name: m.Name, Line: m.TargetAt[0], Col: m.TargetAt[1], Message: fmt.Sprintf("the PTX is for %s, device %q is sm_%d%s", m.Target, d.properties.Name, have, why),
+			Hint: fmt.Sprintf("compile it for sm_%d, or open a device that runs it", have), Source: m.SourceLine(m.TargetAt[0])}
+	}
+	switch {
+	case strings.HasSuffix(number, "a") && n != have:
+		return fail(fmt.Sprintf(": a target with an a runs on sm_%d alone", n))
+	case n > have:
+		return fail("")
+	case strings.HasSuffix(number, "f") && n/10 != have/10:
+		return fail(fmt.Sprintf(": a target with an f runs on its own family, sm_%dx, alone", n/10))
 	}
 	return nil
 }
@@ -121,11 +128,17 @@ func (l *module) place(m *ptx.Module) (map[*ptx.Variable]uint64, error) {
 			if !ok {
 				return nil, &ptx.Error{Name: m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s holds the address of %s, which is no variable of this module", v.Name, r.Name), Source: m.SourceLine(v.Line)}
 			}
-			at := symbols[v] - deviceBase + uint64(r.Offset)
-			if ptx.TypeSize(v.Type) != 8 {
-				return nil, &ptx.Error{Name: m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s holds an address and is of type .%s: addresses have 64 bits", v.Name, v.Type), Source: m.SourceLine(v.Line)}
+			address := target + uint64(r.Addend)
+			switch {
+			case r.Mask != 0:
+				address = address & r.Mask >> bits.TrailingZeros64(r.Mask)
+			case r.Bytes != 8:
+				return nil, &ptx.Error{Name: m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s holds an address and is of type .%s: addresses have 64 bits", v.Name, v.Type),
+					Hint: "make it .u64, or take the address apart: 0xff(" + r.Name + "), 0xff00(" + r.Name + ") …", Source: m.SourceLine(v.Line)}
 			}
-			binary.LittleEndian.PutUint64(l.device.memory.arena[at:], target+uint64(r.Addend))
+			var b [8]byte
+			binary.LittleEndian.PutUint64(b[:], address)
+			copy(l.device.memory.arena[symbols[v]-deviceBase+uint64(r.Offset):][:min(r.Bytes, 8)], b[:])
 		}
 	}
 	return symbols, nil

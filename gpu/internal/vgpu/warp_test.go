@@ -262,7 +262,7 @@ func TestLoadErrors(t *testing.T) {
 		{d, wrap("ld.global.u32 %r1, [%r2];"), "k.ptx:6:1: ld.global.u32: address %r2 has 32 bits, and global addresses have 64\n    ld.global.u32 %r1, [%r2];\n    ^\nwiden it with cvt.u64.u32"},
 		{d, wrap("cvt.f16.f32 %h, %f;"), "k.ptx:6:1: cvt.f16.f32: a conversion to a narrower floating-point type needs a rounding mode: .rn, .rz, .rm or .rp\n    cvt.f16.f32 %h, %f;\n    ^"},
 		{old, wrap("redux.sync.add.u32 %r1, %r2, -1;"), "k.ptx:6:1: redux.sync.add.u32: redux.sync needs sm_80\n    redux.sync.add.u32 %r1, %r2, -1;\n    ^\nuse shfl.sync"},
-		{old, header, "k.ptx: the PTX is for sm_80, device \"virtual:t4\" is sm_75\ncompile it for sm_75, or open a device that runs it"},
+		{old, header, "k.ptx:2:9: the PTX is for sm_80, device \"virtual:t4\" is sm_75\n    .target sm_80\n            ^\ncompile it for sm_75, or open a device that runs it"},
 	} {
 		_, err := c.d.LoadPTX(c.text, driver.LoadOptions{Name: "k.ptx"})
 		if got := fmt.Sprint(err); got != c.want {
