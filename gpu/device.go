@@ -1,11 +1,13 @@
 package gpu
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/perf"
@@ -23,6 +25,7 @@ type Device struct {
 	live    map[driver.Address]*memoryState
 	seed    uint64 // of Randn
 	randoms uint64 // calls of Randn since Seed
+	limit   time.Duration
 }
 
 // EnvironmentDevice names the variable that chooses the device of a new session.
@@ -213,6 +216,30 @@ func (d *Device) Memory() int64 {
 // "graphs", "sampling", "exact counters" …
 func (d *Device) Supports(operation string) string {
 	return d.d.Capability(driver.Capability(operation))
+}
+
+// SetLimit stops each launch that takes longer than so much of the host's time, unless its gpu.Config gives another limit;
+// what it wrote until then stays. Zero means that launches may take as long as they like.
+func (d *Device) SetLimit(limit time.Duration) {
+	if limit < 0 {
+		panic(fail("give a time ≥ 0; 0 means no limit", "SetLimit: the limit %v is negative", limit))
+	}
+	d.mu.Lock()
+	d.limit = limit
+	d.mu.Unlock()
+}
+
+// limited is the context of a launch: it ends with its limit, or else the device's.
+func (d *Device) limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		d.mu.Lock()
+		limit = d.limit
+		d.mu.Unlock()
+	}
+	if limit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("the launch did not end within its limit of %v", limit))
 }
 
 // Synchronize waits until everything launched on the device is over.

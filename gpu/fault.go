@@ -10,6 +10,9 @@ import (
 
 // stopped turns the error of a launch into an *Error; a fault learns the launch's name and extents and the source around it.
 func (f *Function) stopped(spec LaunchSpec, l *driver.Launch, err error) *Error {
+	if text, own := strings.CutPrefix(err.Error(), "launch "+f.Name()+": "); own { // the device says it without the module
+		err = &Error{What: "launch " + spec.Name + ": " + text, Cause: err}
+	}
 	e := wrap("launch "+spec.Name, err)
 	if e.Fault == nil {
 		return e

@@ -35,6 +35,7 @@ type Config struct {
 	Cluster     Dim3 // CTAs of a cluster; zero: none
 	Cooperative bool // all CTAs are resident at once, so that they may wait for each other
 	Stream      *Stream
+	Limit       time.Duration // host time after which the launch is stopped; 0: the device's, see SetLimit
 }
 
 // Threads is the configuration with at least n threads in CTAs of size threads: ⌈n/size⌉ CTAs. The last CTA may have threads
@@ -79,8 +80,8 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 		return Failed(err)
 	}
 	scope := records.scope()
-	launch.Warm, launch.Sample = scope.warm, scope.sample
-	if launch.Sample > 1 {
+	launch.Warm, launch.Sample, launch.SampleTime = scope.warm, scope.sample, scope.sampleTime
+	if launch.Sample > 1 || launch.SampleTime > 0 {
 		if why := f.module.dev.Supports(string(driver.Sampling)); why != "" {
 			return Failed(fail("run it without gpu.Sample", "launch %s: %s cannot sample: %s", spec.Name, f.module.dev.name, why))
 		}
@@ -92,7 +93,9 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 		launch.Sanitize, launch.Tensors = true, p.extents
 	}
 	checked := time.Now()
-	result, err := f.module.dev.d.Launch(scope.ctx, launch)
+	ctx, cancel := f.module.dev.limited(scope.ctx, spec.Config.Limit)
+	defer cancel()
+	result, err := f.module.dev.d.Launch(ctx, launch)
 	for _, found := range scope.findings {
 		if result != nil {
 			found.add(spec.Name, launch.Grid.Count(), result)
@@ -173,6 +176,9 @@ func (f *Function) checkConfig(name string, c Config) error {
 	if r := a.RequiredCTA; r != (driver.Dim3{}) && c.CTA.driver() != r {
 		want := Dim3{int(r.X), int(r.Y), int(r.Z)}
 		return fail(fmt.Sprintf("launch it with CTA: gpu.Dim(%d, %d, %d)", r.X, r.Y, r.Z), "%s: the function wants CTAs of %s threads (.reqntid), not %s", name, want, c.CTA)
+	}
+	if c.Limit < 0 {
+		return fail("give a time ≥ 0; 0 is the device's limit", "%s: the limit %v is negative", name, c.Limit)
 	}
 	if c.Shared < 0 {
 		return fail("give a size ≥ 0", "%s: %d B of dynamic shared memory", name, c.Shared)

@@ -21,12 +21,13 @@ type layers struct{ check, device, evaluate time.Duration }
 
 // frame is a running Measure, Sweep, Sample, Warm or Path: what is launched inside belongs to it.
 type frame struct {
-	records  []*record
-	failure  error // the first launch that failed
-	sample   int   // every k-th CTA; 0: as outside
-	warm     bool
-	findings *Findings // nil: not sanitized
-	whole    bool      // findings are a whole cell's: what it allocates belongs to the notebook
+	sampleTime time.Duration // of each launch, which finds the sample; 0: as outside
+	records    []*record
+	failure    error // the first launch that failed
+	sample     int   // every k-th CTA; 0: as outside
+	warm       bool
+	findings   *Findings // nil: not sanitized
+	whole      bool      // findings are a whole cell's: what it allocates belongs to the notebook
 }
 
 // recorder collects the launches of the running cell and of the frames inside it.
@@ -58,17 +59,18 @@ func (r *recorder) context() context.Context {
 
 // scope is what holds for a launch that begins now.
 func (r *recorder) scope() (s struct {
-	ctx      context.Context
-	sample   int
-	warm     bool
-	findings []*Findings
+	sampleTime time.Duration
+	ctx        context.Context
+	sample     int
+	warm       bool
+	findings   []*Findings
 }) {
 	s.ctx = r.context()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.frames {
-		if f.sample > 0 {
-			s.sample = f.sample
+		if f.sample > 0 || f.sampleTime > 0 {
+			s.sample, s.sampleTime = f.sample, f.sampleTime
 		}
 		s.warm = s.warm || f.warm
 		if f.findings != nil {

@@ -3,6 +3,7 @@ package gpu
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"memwall/gpu/card"
 	"memwall/gpu/perf"
@@ -33,6 +34,15 @@ func Sample(k int, f func()) *Report {
 		panic(fail("k = 1 runs every CTA", "Sample(%d, …): k is at least 1", k))
 	}
 	return measure("Sample", &frame{sample: k}, f)
+}
+
+// SampleFor is Sample with k chosen launch by launch, a power of two, so that each takes about as long as the budget on this
+// computer; a launch that fits runs whole. Which k that is depends on the computer, and the card says it.
+func SampleFor(budget time.Duration, f func()) *Report {
+	if budget <= 0 {
+		panic(fail("give a time, such as 2*time.Second", "SampleFor(%v, …): the budget is not positive", budget))
+	}
+	return measure("SampleFor", &frame{sampleTime: budget}, f)
 }
 
 // Warm runs f with the L2 cache kept from launch to launch; otherwise each launch starts with a cold one.

@@ -179,12 +179,14 @@ type Launch struct {
 	Stream      Stream // nil: the default stream
 	Args        []byte
 	Wait        bool
-	Count       bool     // keep counters, caches and lines (virtual)
-	Warm        bool     // keep the L2 of the launch before
-	Sample      int      // execute CTAs 0, k, 2k …; 0 and 1 mean all
-	Repeat      int      // timed samples on a real GPU; 0 means 1
-	Sanitize    bool     // look for races, accesses out of bounds and the like; go on where that is safe (virtual)
-	Tensors     []Extent // tensors and buffers among the arguments, for Sanitize
+	Count       bool // keep counters, caches and lines (virtual)
+	Warm        bool // keep the L2 of the launch before
+	Sample      int  // execute every k-th CTA; 0 and 1 mean all
+	// SampleTime chooses Sample, a power of two, so that the launch takes about so long on this host; 0: Sample holds.
+	SampleTime time.Duration
+	Repeat     int      // timed samples on a real GPU; 0 means 1
+	Sanitize   bool     // look for races, accesses out of bounds and the like; go on where that is safe (virtual)
+	Tensors    []Extent // tensors and buffers among the arguments, for Sanitize
 }
 
 // Result of a launch that was waited for.

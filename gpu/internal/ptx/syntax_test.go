@@ -191,7 +191,7 @@ B:	{ .param .b32 q; .param .b32 s; st.param.b32 [q], %r1; call (s), %rd1, (q), P
 
 // All versions and targets.
 func TestVersionsAndTargets(t *testing.T) {
-	for _, v := range []string{"6.0", "6.1", "6.2", "6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.7", "8.8"} {
+	for _, v := range []string{"6.0", "6.1", "6.2", "6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.7", "8.8", "9.0", "9.4"} {
 		for _, target := range []string{"sm_70", "sm_75", "sm_80, debug", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f", "sm_103a", "sm_120", "sm_120a", "sm_121f, texmode_independent"} {
 			m, err := Parse("k.ptx", ".version "+v+"\n.target "+target+"\n.address_size 64\n.visible .entry k() { ret; }")
 			if err != nil || m.Version != v || !strings.HasPrefix(target, m.Target) || m.TargetAt != [2]int{2, 9} {

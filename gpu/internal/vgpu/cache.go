@@ -137,6 +137,7 @@ type replay struct {
 	dirtyNow uint64
 	sites    []siteTraffic
 	touched  distinct
+	ears     *eavesdropper // of a sampled launch
 	resident int
 	wave     []ctaTrace
 	waveSize int
@@ -185,6 +186,10 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	r.used = max((r.sms+max(l.Sample, 1)/2)/max(l.Sample, 1), 1)
 	r.resident = r.used * resident
 	r.touched.reset()
+	r.ears = nil
+	if l.Sample > 1 {
+		r.ears = &eavesdropper{writers: map[uint64]uint64{}}
+	}
 	return r
 }
 
@@ -250,6 +255,9 @@ func (r *replay) submit(i uint64, k *worker, stop *atomic.Bool, mayWait bool) bo
 		}
 		delete(r.pending, r.next)
 		r.mu.Unlock()
+		if r.ears != nil {
+			r.ears.listen(r.next, t)
+		}
 		r.add(ctaTrace{int(r.next % uint64(r.used)), t})
 		r.mu.Lock()
 		r.next++
@@ -278,6 +286,9 @@ func (r *replay) flush(i uint64, k *worker, inOrder bool, stop func() bool) {
 	r.mu.Unlock()
 	if len(r.wave) > 0 {
 		r.replayWave()
+	}
+	if r.ears != nil {
+		r.ears.listen(i, k.trace)
 	}
 	for _, entry := range k.trace {
 		r.access(int(i%uint64(r.used)), entry)

@@ -59,7 +59,11 @@ func (r *launchRun) cancelled() *driver.Fault {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return &driver.Fault{Kind: driver.Timeout, Detail: "the launch did not end within its time limit"}
+		detail := "the launch did not end within its time limit"
+		if cause := context.Cause(r.ctx); cause != nil && cause != err {
+			detail = cause.Error()
+		}
+		return &driver.Fault{Kind: driver.Timeout, Detail: detail}
 	}
 	return &driver.Fault{Kind: driver.Interrupted, Detail: "the launch was cancelled"}
 }
@@ -76,6 +80,15 @@ func (d *Device) Launch(ctx context.Context, l *driver.Launch) (*driver.Result, 
 	}
 	if err := f.check(l); err != nil {
 		return nil, err
+	}
+	if l.SampleTime > 0 {
+		step, err := d.stepFor(ctx, f, l)
+		if err != nil {
+			return nil, err
+		}
+		sampled := *l
+		sampled.Sample = step
+		l = &sampled
 	}
 	r, err := d.run(ctx, f, l)
 	if l.Wait || err == nil || l.Sanitize {
@@ -142,10 +155,10 @@ func (f *function) check(l *driver.Launch) error {
 	if len(l.Args) != f.program.paramBytes {
 		return fail("%d B of arguments: its parameters take %d", len(l.Args), f.program.paramBytes)
 	}
-	if l.Sample < 0 {
-		return fail("sampling every %d-th CTA", l.Sample)
+	if l.Sample < 0 || l.SampleTime < 0 {
+		return fail("sampling every %d-th CTA, for %v", l.Sample, l.SampleTime)
 	}
-	return nil
+	return f.checkSample(l)
 }
 
 // run executes the CTAs on a worker a core.
@@ -198,6 +211,9 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 			return &driver.Result{Findings: result.Findings, Unwatched: result.Unwatched}, fault
 		}
 		return nil, fault
+	}
+	if err := r.refusal(f); err != nil {
+		return nil, err
 	}
 	for _, a := range r.allocations {
 		if a.written.Load() == r.number && !r.exactWrites {

@@ -31,6 +31,7 @@ type program struct {
 	flight     int             // registers that can hold a wgmma's result in flight
 	patterns   int             // memory instructions with an address memo
 	chain      uint64          // longest chain of loads whose addresses depend on each other, each taken once
+	talk       talk            // by which its CTAs communicate; none where in is nil
 	pointers   []bool          // parameters that are used as addresses
 	placed     []placed        // shared variables, and those of the lanes' frames
 	threading  sync.Once       // of the blocks' threads
@@ -179,6 +180,7 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 		return nil, err
 	}
 	d.countUses()
+	p.findTalk(d.uses)
 	d.findHalves()
 	d.g = newFlow(f)
 	if err := d.g.liveness(m, f); err != nil {

@@ -105,11 +105,12 @@ func (k *worker) admit() bool {
 		return false
 	}
 	r.resident.Add(int64(n))
-	cluster := first / n * uint64(r.step)
+	cluster := first / n
 	if r.device.backwards {
-		cluster = (r.executed/n - 1 - first/n) * uint64(r.step)
+		cluster = r.executed/n - 1 - cluster
 	}
-	corner := split3(cluster, driver.Dim3{X: r.grid.X / r.span.X, Y: r.grid.Y / r.span.Y, Z: r.grid.Z / r.span.Z})
+	clusters := driver.Dim3{X: r.grid.X / r.span.X, Y: r.grid.Y / r.span.Y, Z: r.grid.Z / r.span.Z}
+	corner := split3(pick(cluster, uint64(r.step), uint64(clusters.X), clusters.Count()), clusters)
 	g := &gang{ctas: make([]*cta, n)}
 	for rank := range g.ctas {
 		c := k.free()

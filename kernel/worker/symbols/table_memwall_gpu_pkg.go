@@ -60,6 +60,7 @@ func symbols_memwall_gpu() Table {
 		"Report":            reflect.ValueOf((*memwall_gpu.Report)(nil)),
 		"Roofline":          reflect.ValueOf(memwall_gpu.Roofline),
 		"Sample":            reflect.ValueOf(memwall_gpu.Sample),
+		"SampleFor":         reflect.ValueOf(memwall_gpu.SampleFor),
 		"Sanitize":          reflect.ValueOf(memwall_gpu.Sanitize),
 		"SanitizeCell":      reflect.ValueOf(memwall_gpu.SanitizeCell),
 		"SetDefault":        reflect.ValueOf(memwall_gpu.SetDefault),
