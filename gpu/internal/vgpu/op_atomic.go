@@ -2,6 +2,8 @@ package vgpu
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -47,6 +49,11 @@ func decodeAtomic(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	}
 	if op == "" {
 		return x, d.m.ErrorAt(in, "not supported by the virtual GPU", "expected an operation: .add .min .max .and .or .xor .exch .cas .inc .dec")
+	}
+	for _, m := range in.Modifiers {
+		if ptx.TypeSize(m) > 0 && !slices.Contains(strings.Fields(atomicTypes[op]), m) {
+			return x, decodeError(d.m, in, "there is no .%s of .%s: it takes .%s", op, m, strings.ReplaceAll(atomicTypes[op], " ", " ."))
+		}
 	}
 	orders := "- relaxed acquire release acq_rel"
 	if in.Opcode == "red" {
