@@ -55,6 +55,3 @@ func (d *Device) SetLanes(l LanePath) LanePath {
 	d.lanes = min(l, BestLanes())
 	return d.lanes
 }
-
-// jitAvailable says whether code may be made at run time.
-func jitAvailable() bool { return false }

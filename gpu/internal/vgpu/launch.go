@@ -262,6 +262,7 @@ func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
 	for _, k := range pool {
 		k.settleThreads()
 	}
+	p.prune()
 	c := &result.Counts
 	lines := make([]perf.LineCounts, len(p.infos))
 	blocks := make([]blockCounts, len(p.blocks))

@@ -3,6 +3,7 @@ package vgpu
 import (
 	"fmt"
 	"sync"
+	"unsafe"
 
 	"memwall/gpu/internal/ptx"
 	"memwall/gpu/perf"
@@ -13,6 +14,8 @@ type program struct {
 	module  *ptx.Module
 	f       *ptx.Function
 	inlined bool // calls were expanded
+	flow    *flow
+	jit     compiledCode
 	blocks  []block
 	infos   []info // by PTX instruction
 	slots   *slots
@@ -99,6 +102,9 @@ type block struct {
 	from    int32 // PTX instructions [from, to)
 	to      int32
 	chase   uint64 // loads in the block whose address depends on their own earlier value (chains.go)
+	number  int32
+	heat    uint32         // executions by all lanes, until its runs are compiled
+	hot     unsafe.Pointer // *inst: its threaded code for all lanes with compiled runs in it; nil where there are none
 }
 
 type endKind uint8
@@ -186,6 +192,7 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 	if err := d.g.liveness(m, f); err != nil {
 		return nil, err
 	}
+	p.flow = d.g
 	d.flight = findFlight(f)
 	d.s = d.g.assign(f, d.flight)
 	p.slots, p.preds, d.next = d.s, d.s.preds, d.s.bytes
@@ -338,6 +345,7 @@ func canonicalSpelling(in *ptx.Instruction) string {
 func (d *decoder) block(k int) error {
 	fb := &d.g.blocks[k]
 	b := &d.p.blocks[k]
+	b.number = int32(k)
 	b.from, b.to, b.ipdom = int32(fb.from), int32(fb.to), int32(d.g.ipdom[k])
 	b.end = ending{kind: endFall, next: int32(k + 1), id: -1, guard: -1, barReg: -1, countReg: -1}
 	for i := fb.from; i < fb.to; i++ {

@@ -1,6 +1,7 @@
 package vgpu
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -35,7 +36,8 @@ type asmContext struct {
 	params    uintptr
 	mask      uint64
 	guarded   uintptr // guardCounts by instruction
-	_         [56]byte
+	runs      uintptr // runCounts of compiled runs, by instruction
+	_         [48]byte
 	scratch   [64]uint32
 	big       [1024]uint32
 }
@@ -151,6 +153,7 @@ type threads struct {
 	memos   []asmMemo
 	sites   []asmSite
 	keep    []byte
+	runs    []runCounts
 }
 
 // asmSite tells when a site is taught.
@@ -174,6 +177,7 @@ func (t *threads) begin(k *worker) {
 	c.host = uintptr(k.memory) - uintptr(deviceBase)
 	c.params = uintptr(unsafe.Pointer(unsafe.SliceData(k.args)))
 	c.guarded = uintptr(unsafe.Pointer(unsafe.SliceData(k.guarded)))
+	t.beginRuns(k)
 	for i := range t.memos {
 		m := &t.memos[i]
 		m.kind, m.hits, m.phase = 0, 0, asmNoPhase-1
@@ -187,14 +191,20 @@ func (w *warp) runThreads(b *block, m uint32) bool {
 	if w.cta.watch != nil || w.cta.check != nil {
 		return false
 	}
-	code := b.threads.full
+	at := unsafe.Pointer(unsafe.SliceData(b.threads.full))
 	if m != allLanes {
-		code = b.threads.masked
+		at = unsafe.Pointer(unsafe.SliceData(b.threads.masked))
+	} else if k.run.lanes == JITLanes {
+		if atomic.LoadUint32(&b.heat) < jitHot && w.warm(b) {
+			return true
+		}
+		if hot := atomic.LoadPointer(&b.hot); hot != nil {
+			at = hot
+		}
 	}
 	c := k.threads.context
 	c.mask = uint64(m)
 	c.shared, c.sharedLen = uintptr(unsafe.Pointer(unsafe.SliceData(w.cta.shared))), uint64(len(w.cta.shared))
-	at := unsafe.Pointer(unsafe.SliceData(code))
 	pred := unsafe.Pointer(unsafe.SliceData(w.pred))
 	for {
 		trace := uintptr(unsafe.Pointer(unsafe.SliceData(k.trace)))
@@ -364,4 +374,5 @@ func (k *worker) settleThreads() {
 	for i := range k.threads.memos {
 		k.settleMemo(int32(i/asmMemosPerSite), &k.threads.memos[i])
 	}
+	k.settleRuns()
 }
