@@ -160,7 +160,46 @@ func opMatrixBfloat16(w *warp, in *inst) {
 			b[at][l>>2&7], b[(at+1)&15][l>>2&7] = math.Float32frombits(v<<16), math.Float32frombits(v&0xffff0000)
 		}
 	}
+	if farFromOne(&a, &b) {
+		w.multiplyFused(in, &a, &b)
+		return
+	}
 	w.multiply16(in, &a, &b)
+}
+
+// farFromOne reports whether a product of two factors may not be exact in f32, as those of bf16 near the ends of its range.
+func farFromOne(a *[16][16]float32, b *[16][8]float32) bool {
+	far := func(v float32) bool { v = abs32(v); return v != 0 && v < 0x1p-50 || v > 0x1p60 }
+	for i := range a {
+		for _, v := range a[i] {
+			if far(v) {
+				return true
+			}
+		}
+		for _, v := range b[i] {
+			if far(v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// multiplyFused is multiply16 with products that are not rounded before they are added.
+func (w *warp) multiplyFused(in *inst, a *[16][16]float32, b *[16][8]float32) {
+	var result [4][32]float32
+	for k := range result {
+		for l, sum := range w.f32(in.ext.sources[6+k]) {
+			row, column := &a[(l>>2+8*(k>>1))&15], (2*(l&3)+k&1)&7
+			for i, x := range row {
+				sum = fma32(x, b[i][column], sum)
+			}
+			result[k][l] = quiet(sum)
+		}
+	}
+	for k := range result {
+		*w.f32(in.ext.regs[k]) = result[k]
+	}
 }
 
 // multiply16 adds a·b to C, whose register k holds rows l/4 + 8·(k/2) and columns 2·(l%4) + k%2.

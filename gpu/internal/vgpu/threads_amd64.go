@@ -1,6 +1,7 @@
 package vgpu
 
 import (
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -67,7 +68,7 @@ const (
 	asmSliceContiguous = 5 // each eight lanes read a row
 	asmMemoBytes       = 704
 	asmMemosPerSite    = 4
-	asmLogSlack        = 3 * 8
+	asmLogRoom         = 64 // entries
 	asmUntaught        = 16 // accesses in vain after which a site is taught less often
 	asmTeachEvery      = 16
 	asmNoPhase         = ^uint32(0)
@@ -207,6 +208,9 @@ func (w *warp) runThreads(b *block, m uint32) bool {
 	c.shared, c.sharedLen = uintptr(unsafe.Pointer(unsafe.SliceData(w.cta.shared))), uint64(len(w.cta.shared))
 	pred := unsafe.Pointer(unsafe.SliceData(w.pred))
 	for {
+		if k.count && cap(k.trace)-len(k.trace) < asmLogRoom { // an access has up to 32 entries, and they are written by fours
+			k.trace = slices.Grow(k.trace, max(len(k.trace)/2, 8*asmLogRoom))
+		}
 		trace := uintptr(unsafe.Pointer(unsafe.SliceData(k.trace)))
 		c.log, c.logEnd = trace+8*uintptr(len(k.trace)), trace+8*uintptr(cap(k.trace))
 		at = enterThreads(w.base, at, unsafe.Pointer(c), pred)
@@ -281,14 +285,24 @@ func (in *inst) isShared(p *program) bool {
 	return false
 }
 
+// accessSize gives the bytes that a lane reads or writes, and how many lanes do: of ldmatrix those that name a row.
+func (in *inst) accessSize() (size uint64, lanes int) {
+	if codeOf(in.fn) == codeOf(opLoadMatrix) {
+		return 16, 8 * int(in.n)
+	}
+	return uint64(in.size) * uint64(in.n), warpSize
+}
+
 // learnShared puts down a pattern of offsets in shared memory of n bytes.
 func (m *asmMemo) learnShared(in *inst, a *[32]uint64, n uint64) {
-	size := uint64(in.size) * uint64(in.n)
+	size, lanes := in.accessSize()
 	delta := (*[32]uint32)(unsafe.Pointer(&m.delta))
 	low, high := a[0], a[0]
 	for i := range a {
 		delta[i] = uint32(a[i] - a[0])
-		low, high = min(low, a[i]), max(high, a[i])
+		if i < lanes {
+			low, high = min(low, a[i]), max(high, a[i])
+		}
 	}
 	m.min, m.max = int64(low-a[0]), int64(high+size-a[0])
 	m.low, m.high = 0, n

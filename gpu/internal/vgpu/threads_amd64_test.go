@@ -146,6 +146,30 @@ func shuffleTrial(second bool) func(x *trial, r *rand.Rand, in *inst) {
 	}
 }
 
+// matrixTrial draws A, B and C of an mma and lays D apart from them or on them.
+func matrixTrial(t string) func(x *trial, r *rand.Rand, in *inst) {
+	return func(x *trial, r *rand.Rand, in *inst) {
+		in.ext = &extra{second: -1}
+		at := func(k int) uint32 { return slotAt(1) + uint32(unit*k) }
+		special := r.IntN(3) == 0
+		for k := range 10 {
+			in.ext.sources = append(in.ext.sources, at(k))
+			switch {
+			case k < 6 && special:
+				x.fillSlot(r, at(k), t+"x2")
+			case k < 6:
+				x.fillGently(r, at(k), t)
+			default:
+				x.fillSlot(r, at(k), "f32")
+			}
+		}
+		first := []int{10, 0, 6, 2}[r.IntN(4)]
+		for k := range 4 {
+			in.ext.regs = append(in.ext.regs, at(first+k))
+		}
+	}
+}
+
 var asmShapes = map[string]asmShape{
 	"lanePack16":        {"u32", []string{"u32", "u32"}, nil},
 	"lanePack32":        {"u64", []string{"u32", "u32"}, nil},
@@ -168,6 +192,8 @@ var asmShapes = map[string]asmShape{
 	"opActive":          {"u32", nil, nil},
 	"opShuffle":         {"u32", []string{"u32", "u32", "u32", "u32"}, nil},
 	"opVote":            {"u32", nil, nil},
+	"opMatrixHalf16":    {"", nil, matrixTrial("f16")},
+	"opMatrixBfloat16":  {"", nil, matrixTrial("bf16")},
 }
 
 // convertedHalves makes the factors what the twin is used for.
@@ -194,7 +220,7 @@ func (x *trial) fillGently(r *rand.Rand, at uint32, t string) {
 }
 
 // byMemory are the ops whose trials are whole kernels (threads_memory_amd64_test.go).
-var byMemory = []string{"opLoad", "opStore", "opMatrix"}
+var byMemory = []string{"opLoad", "opStore"}
 
 func nameOf(fn opFunc) string {
 	name := runtime.FuncForPC(codeOf(fn)).Name()

@@ -29,13 +29,13 @@ const (
 )
 
 // pattern finds and checks the memo for an access of so many bytes a lane.
-func (sp space) pattern(b *block, bytes int) {
+func (sp space) pattern(b *block, bytes int, store bool) {
 	b.i("MOVL %d(R9), BX", instA)
 	b.i("MOVLQSX %d(R9), DI", instSite)
 	b.i("IMUL3Q $%d, DI, DI", 4*memoBytes)
 	b.i("ADDQ %d(R11), DI", contextMemos)
 	if sp.global {
-		sp.globalPattern(b, bytes)
+		sp.globalPattern(b, bytes, store)
 	} else {
 		sp.sharedPattern(b, bytes)
 	}
@@ -89,7 +89,7 @@ func (sp space) sharedPattern(b *block, bytes int) {
 	b.i("JHI bail")
 }
 
-func (sp space) globalPattern(b *block, bytes int) {
+func (sp space) globalPattern(b *block, bytes int, store bool) {
 	b.i("MOVQ (R8)(BX*1), AX")
 	b.i("VPBROADCASTQ (R8)(BX*1), Y14")
 	b.i("ADDQ %d(R9), AX", instImm)
@@ -112,8 +112,8 @@ func (sp space) globalPattern(b *block, bytes int) {
 	b.i("VPOR Y4, Y0, Y0")
 	b.i("VPTEST Y0, Y0")
 	b.i("JNE bail")
-	// The phase: the place in the line. A row that begins within a sector touches the same sectors wherever it does, and a
-	// broadcast one sector.
+	// The phase: the place in the line. A row that begins within a sector reads the same sectors wherever it does, and a
+	// broadcast one sector; how full the sectors get that a row is written to depends on the place.
 	b.i("MOVL AX, BX")
 	b.i("ANDL $127, BX")
 	b.i("CMPL BX, %d(DI)", memoAlign)
@@ -123,13 +123,17 @@ func (sp space) globalPattern(b *block, bytes int) {
 	b.i("TESTL $%d, AX", bytes-1)
 	b.i("JNE bail")
 	b.i("CMPL %d(DI), $%d", memoKind, broadcast)
-	b.i("JEQ phased")
-	b.i("CMPL %d(DI), $%d", memoKind, contiguous)
-	b.i("JNE bail")
-	b.i("TESTL $31, BX")
-	b.i("JEQ bail")
-	b.i("TESTL $31, %d(DI)", memoAlign)
-	b.i("JEQ bail")
+	if store {
+		b.i("JNE bail")
+	} else {
+		b.i("JEQ phased")
+		b.i("CMPL %d(DI), $%d", memoKind, contiguous)
+		b.i("JNE bail")
+		b.i("TESTL $31, BX")
+		b.i("JEQ bail")
+		b.i("TESTL $31, %d(DI)", memoAlign)
+		b.i("JEQ bail")
+	}
 	b.label("phased")
 	b.i("MOVQ AX, BX")
 	b.i("ADDQ %d(DI), BX", memoMin)
@@ -253,7 +257,7 @@ func (s *set) memory() {
 			{size: 2, n: 1}, {size: 2, n: 1, signed: true}, {size: 1, n: 1}, {size: 1, n: 1, signed: true}, {size: 2, n: 2}, {size: 2, n: 4}} {
 			a.sp = sp
 			s.variant(loads[0], a.variant(), func(b *block) {
-				sp.pattern(b, a.size*a.n)
+				sp.pattern(b, a.size*a.n, false)
 				a.load(b)
 			}).also(loads[1:]...)
 			if a.signed || a.size == 2 && a.n > 1 {
@@ -261,7 +265,7 @@ func (s *set) memory() {
 			}
 			a.store = true
 			s.variant(stores[0], a.variant(), func(b *block) {
-				sp.pattern(b, a.size*a.n)
+				sp.pattern(b, a.size*a.n, true)
 				a.put(b)
 			}).also(stores[1:]...)
 		}
