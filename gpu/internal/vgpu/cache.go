@@ -24,94 +24,6 @@ const (
 	tracesAhead = 64 // CTAs that workers may be ahead of the replay
 )
 
-// Sets of the two caches: sectored lines, least-recently-used replacement. A set of L1 is one cache line of the host. A
-// tag carries the epoch it was written in, so that emptying a cache costs nothing.
-type l1Set struct {
-	tags   [l1Ways]uint64 // epoch<<40 | line+1
-	age    [l1Ways]uint32
-	valid  [l1Ways]uint8 // sectors
-	recent uint8         // the way that was used last
-	_      [11]uint8
-}
-
-type l2Set struct {
-	tags   [l2Ways]uint64
-	age    [l2Ways]uint32
-	valid  [l2Ways]uint8
-	dirty  [l2Ways]uint8
-	filled [l2Ways][4]uint8 // of a sector without its old contents: words that partial stores have brought; 0: all
-	recent uint8
-	_      [31]uint8
-}
-
-// find gives the way of a line; a new line takes the place of the least recently used one.
-func (s *l1Set) find(tag uint64, clock uint32) uint8 {
-	if k := s.recent & (l1Ways - 1); s.tags[k] == tag {
-		s.age[k] = clock
-		return k
-	}
-	way, least := uint8(0), ^uint32(0)
-	for k, t := range &s.tags {
-		if t == tag {
-			s.recent, s.age[k] = uint8(k), clock
-			return uint8(k)
-		}
-		age := s.age[k]
-		if t>>40 != tag>>40 { // of an earlier launch: empty
-			age = 0
-		}
-		if age < least {
-			way, least = uint8(k), age
-		}
-	}
-	way &= l1Ways - 1
-	s.tags[way], s.age[way], s.valid[way], s.recent = tag, clock, 0, way
-	return way
-}
-
-// find gives the way of a line, and the dirty sectors of the one that had to leave for it, of which some were filled in
-// part.
-func (s *l2Set) find(tag uint64, clock uint32) (way, evicted, holes uint8) {
-	if k := s.recent & (l2Ways - 1); s.tags[k] == tag {
-		s.age[k] = clock
-		return k, 0, 0
-	}
-	least := ^uint32(0)
-	for k, t := range &s.tags {
-		if t == tag {
-			s.recent, s.age[k] = uint8(k), clock
-			return uint8(k), 0, 0
-		}
-		age := s.age[k]
-		if t>>40 != tag>>40 {
-			age = 0
-		}
-		if age < least {
-			way, least = uint8(k), age
-		}
-	}
-	way &= l2Ways - 1
-	if s.tags[way]>>40 == tag>>40 {
-		evicted = s.dirty[way]
-		holes = s.holes(way)
-	}
-	s.tags[way], s.age[way], s.valid[way], s.dirty[way], s.filled[way], s.recent = tag, clock, 0, 0, [4]uint8{}, way
-	return way, evicted, holes
-}
-
-// sectorWords is how many words fill a sector.
-const sectorWords = 8
-
-// holes are the dirty sectors of a way that lack a part.
-func (s *l2Set) holes(way uint8) (sectors uint8) {
-	for i, n := range s.filled[way&(l2Ways-1)] {
-		if n > 0 && n < sectorWords {
-			sectors |= 1 << i
-		}
-	}
-	return sectors & s.dirty[way&(l2Ways-1)]
-}
-
 // dramPairs widens sectors to what DRAM moves: two neighbours of 64 bytes.
 func dramPairs(sectors uint8) uint8 { return sectors | sectors>>1&5 | sectors<<1&10 }
 
@@ -128,6 +40,9 @@ type replay struct {
 	l1       [][]l1Set // by SM
 	l1Bytes  int
 	l2       []l2Set
+	filled   []filledWays // beside l2
+	written  []uint32     // sets of L2 with dirty lines
+	sink     uint32       // of what is only touched
 	l1Sets   divisor
 	l2Sets   divisor
 	clock    uint32
@@ -160,6 +75,7 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	r := d.replay
 	if r == nil {
 		r = &replay{sms: max(p.SMs, 1), l2: make([]l2Set, max(d.profile.L2Bytes/128/l2Ways, 1)), pending: map[uint64][]uint64{}}
+		r.filled = make([]filledWays, len(r.l2))
 		r.ready.L = &r.mu
 		r.l2Sets = divisorOf(len(r.l2))
 		d.replay = r
@@ -290,8 +206,10 @@ func (r *replay) flush(i uint64, k *worker, inOrder bool, stop func() bool) {
 	if r.ears != nil {
 		r.ears.listen(i, k.trace)
 	}
-	for _, entry := range k.trace {
-		r.access(int(i%uint64(r.used)), entry)
+	for rest := k.trace; len(rest) > 0; {
+		n := min(turn, len(rest))
+		r.accesses(int(i%uint64(r.used)), rest[:n])
+		rest = rest[n:]
 	}
 	k.trace = k.trace[:0]
 	r.mu.Lock()
@@ -319,9 +237,7 @@ func (r *replay) replayWave() {
 				continue
 			}
 			to := min(from+turn, len(t.entries))
-			for _, entry := range t.entries[from:to] {
-				r.access(t.sm, entry)
-			}
+			r.accesses(t.sm, t.entries[from:to])
 			at[c] = to
 			if to < len(t.entries) {
 				left++
@@ -330,7 +246,7 @@ func (r *replay) replayWave() {
 	}
 	r.mu.Lock()
 	for _, t := range r.wave {
-		if len(r.spare) < 16 && cap(t.entries) <= 1<<20 {
+		if len(r.spare) < r.resident+tracesAhead && cap(t.entries) <= max(1<<14, (4<<20)/(r.resident+tracesAhead)) {
 			r.spare = append(r.spare, t.entries[:0])
 		}
 	}
@@ -352,59 +268,101 @@ func (d divisor) of(x uint64) uint64 {
 	return r
 }
 
-// access takes one line of a trace through L1 and L2.
-func (r *replay) access(sm int, entry uint64) {
-	line, sectors := entry>>entryShift&entryLines, uint8(entry&15)
-	write := entry&entryWrite != 0
-	r.touched.mark(line, sectors, write, entry&entryAtomic != 0)
-	r.clock++
-	site := &r.sites[0]
-	if at := entry >> entrySite & entrySites; at < uint64(len(r.sites)) {
-		site = &r.sites[at]
+// missed is a line of a trace on its way from L1 to L2.
+type missed struct {
+	entry   uint64
+	set     uint32
+	clock   uint32
+	sectors uint8
+	site    *siteTraffic
+}
+
+// accesses takes up to turn lines of a trace through L1 and L2: all through L1 first, then what missed there through L2.
+// Before, and meanwhile, the sets that will be needed are touched, so that the host waits for its memory once and not for
+// each line.
+func (r *replay) accesses(sm int, entries []uint64) {
+	c := r.l1[sm]
+	if c == nil {
+		c = make([]l1Set, r.l1Sets.n)
+		r.l1[sm] = c
 	}
-	site.requested += uint64(bits.OnesCount8(sectors))
-	if entry&entryBypass == 0 {
-		c := r.l1[sm]
-		if c == nil {
-			c = make([]l1Set, r.l1Sets.n)
-			r.l1[sm] = c
-		}
-		set := &c[r.l1Sets.of(line^line>>7)]
-		way := set.find(r.epoch<<40|(line+1), r.clock)
-		if site.hint != 0 {
-			set.age[way&(l1Ways-1)] = site.hint.age(r.clock, hintFirstL1, hintLastL1)
-		}
-		r.counts.L1Lookups += uint64(bits.OnesCount8(sectors))
-		hit := sectors & set.valid[way]
-		set.valid[way] |= sectors
-		r.counts.L1Hits += uint64(bits.OnesCount8(hit))
-		if sectors &^= hit; sectors == 0 {
-			return
+	var at [turn]uint32
+	touched := r.sink
+	for i, entry := range entries {
+		line := entry >> entryShift & entryLines
+		at[i&(turn-1)] = uint32(r.l1Sets.of(line ^ line>>7))
+		if entry&entryBypass == 0 {
+			touched += uint32(c[at[i&(turn-1)]].recent)
 		}
 	}
-	set := &r.l2[r.l2Sets.of(line^line>>13^line>>23)]
-	way, evicted, holes := set.find(r.l2Epoch<<40|(line+1), r.clock)
-	if site.hint != 0 {
-		set.age[way&(l2Ways-1)] = site.hint.age(r.clock, hintFirstL2, hintLastL2)
+	var list [turn]missed
+	n := 0
+	for i, entry := range entries {
+		line, sectors := entry>>entryShift&entryLines, uint8(entry&15)
+		r.touched.mark(line, sectors, entry&entryWrite != 0, entry&entryAtomic != 0)
+		r.clock++
+		site := &r.sites[0]
+		if at := entry >> entrySite & entrySites; at < uint64(len(r.sites)) {
+			site = &r.sites[at]
+		}
+		site.requested += uint64(bits.OnesCount8(sectors))
+		if entry&entryBypass == 0 {
+			set := &c[at[i&(turn-1)]]
+			way := set.find(r.epoch<<40|(line+1), r.clock)
+			if site.hint != 0 {
+				set.age[way&(l1Ways-1)] = site.hint.age(r.clock, hintFirstL1, hintLastL1)
+			}
+			r.counts.L1Lookups += uint64(bits.OnesCount8(sectors))
+			hit := sectors & set.valid[way&(l1Ways-1)]
+			set.valid[way&(l1Ways-1)] |= sectors
+			r.counts.L1Hits += uint64(bits.OnesCount8(hit))
+			if sectors &^= hit; sectors == 0 {
+				continue
+			}
+		}
+		m := &list[n&(turn-1)]
+		n++
+		*m = missed{entry, uint32(r.l2Sets.of(line ^ line>>13 ^ line>>23)), r.clock, sectors, site}
+		touched += r.l2[m.set].touch()
 	}
+	r.sink = touched
+	for i := range list[:n] {
+		r.second(&list[i])
+	}
+}
+
+// second takes a line through L2.
+func (r *replay) second(m *missed) {
+	set := &r.l2[m.set]
+	line := m.entry >> entryShift & entryLines
+	way, evicted := set.find(r.l2Epoch, uint32(line+1), m.clock)
 	if evicted != 0 {
 		n := uint64(bits.OnesCount8(evicted))
 		r.counts.DRAMWriteSectors += n
 		r.dirtyNow -= n
-		r.counts.DRAMReadSectors += uint64(bits.OnesCount8(holes))
+		if set.partial {
+			r.counts.DRAMReadSectors += uint64(bits.OnesCount8(r.filled[m.set].holes(way, evicted)))
+			r.filled[m.set][way] = [4]uint8{}
+		}
+	} else if set.partial && set.state[way] == 0 {
+		r.filled[m.set][way] = [4]uint8{}
 	}
-	r.counts.L2Lookups += uint64(bits.OnesCount8(sectors))
-	miss := sectors &^ set.valid[way]
-	if write {
-		r.write(set, way, site, entry, sectors, miss)
+	if m.site.hint != 0 {
+		set.age[way] = m.site.hint.age(m.clock, hintFirstL2, hintLastL2)
+	}
+	r.counts.L2Lookups += uint64(bits.OnesCount8(m.sectors))
+	valid := set.state[way] & 15
+	miss := m.sectors &^ valid
+	if m.entry&entryWrite != 0 {
+		r.write(set, way, m, miss)
 		return
 	}
-	r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
+	r.counts.L2Hits += uint64(bits.OnesCount8(m.sectors &^ miss))
 	if miss != 0 {
-		miss = dramPairs(miss) &^ set.valid[way]
-		r.fetched(site, miss)
+		miss = dramPairs(miss) &^ valid
+		r.fetched(m.site, miss)
 	}
-	set.valid[way] |= sectors | miss
+	set.state[way] |= m.sectors | miss
 }
 
 // fetched counts sectors that come from DRAM for a site.
@@ -416,38 +374,47 @@ func (r *replay) fetched(site *siteTraffic, sectors uint8) {
 
 // write puts sectors into a line of L2. A write hits by allocating (hardware.md: vector add reads 33 %); an atomic needs the
 // old value.
-func (r *replay) write(set *l2Set, way uint8, site *siteTraffic, entry uint64, sectors, miss uint8) {
-	way &= l2Ways - 1
-	switch {
-	case entry&entryAtomic != 0:
+func (r *replay) write(set *l2Set, way int, m *missed, miss uint8) {
+	sectors, valid := m.sectors, set.state[way]&15
+	if m.entry&entryAtomic != 0 {
 		r.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ miss))
 		if miss != 0 {
-			miss = dramPairs(miss) &^ set.valid[way]
-			r.fetched(site, miss)
-			set.valid[way] |= miss
+			miss = dramPairs(miss) &^ valid
+			r.fetched(m.site, miss)
+			valid |= miss
 		}
-	default:
+	} else {
 		r.counts.L2Hits += uint64(bits.OnesCount8(sectors))
-		if fill := uint8(entry >> entryFill); fill != 0 {
-			for m := sectors &^ (set.valid[way] &^ set.holes(way)); m != 0; m &= m - 1 {
-				words := &set.filled[way][bits.TrailingZeros8(m)&3]
+		if fill := uint8(m.entry >> entryFill); fill != 0 {
+			filled := &r.filled[m.set]
+			if !set.partial {
+				set.partial, *filled = true, filledWays{}
+			}
+			for left := sectors &^ (valid &^ filled.holes(way, set.state[way]>>4)); left != 0; left &= left - 1 {
+				words := &filled[way][bits.TrailingZeros8(left)&3]
 				*words = min(*words+fill, sectorWords)
 			}
-		} else {
-			for m := sectors; m != 0; m &= m - 1 {
-				set.filled[way][bits.TrailingZeros8(m)&3] = 0
+		} else if set.partial {
+			for left := sectors; left != 0; left &= left - 1 {
+				r.filled[m.set][way][bits.TrailingZeros8(left)&3] = 0
 			}
 		}
 	}
-	set.valid[way] |= sectors
-	r.dirtyNow += uint64(bits.OnesCount8(sectors &^ set.dirty[way]))
-	set.dirty[way] |= sectors
+	dirty := set.state[way] >> 4
+	r.dirtyNow += uint64(bits.OnesCount8(sectors &^ dirty))
+	set.state[way] = valid | sectors | (dirty|sectors)<<4
+	if !set.listed {
+		set.listed = true
+		r.written = append(r.written, m.set)
+	}
 }
 
 // finish replays what is left and gives the counts. What is dirty at the end is written back and counted.
 func (r *replay) finish(complete bool) perf.CacheCounts {
 	if !complete {
 		r.wave, r.waveSize = r.wave[:0], 0
+		r.clean(false)
+		r.epoch++
 		r.l2Epoch = r.epoch // nothing of a broken launch stays
 		return perf.CacheCounts{}
 	}
@@ -457,16 +424,8 @@ func (r *replay) finish(complete bool) perf.CacheCounts {
 	if r.dirtyNow > 0 {
 		r.counts.DRAMWriteSectors += r.dirtyNow
 		r.dirtyNow = 0
-		for i := range r.l2 {
-			set := &r.l2[i]
-			for way, dirty := range set.dirty {
-				if dirty != 0 {
-					r.counts.DRAMReadSectors += uint64(bits.OnesCount8(set.holes(uint8(way))))
-				}
-			}
-			set.dirty, set.filled = [l2Ways]uint8{}, [l2Ways][4]uint8{}
-		}
 	}
+	r.clean(true)
 	r.counts.DistinctRead, r.counts.DistinctWritten = r.touched.read, r.touched.written
 	r.touched.reset()
 	return r.counts

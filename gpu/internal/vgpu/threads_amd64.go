@@ -97,6 +97,22 @@ func enterThreads(base, code, context, predicates unsafe.Pointer) unsafe.Pointer
 // asmAddresses writes the addresses of leaveThreads and of asmOps.
 func asmAddresses(to *uintptr)
 
+// vectorFindWay is searchWay: the way, and 16 more where the tag was not found.
+//
+//go:noescape
+func vectorFindWay(s *l2Set, tag uint32) uint32
+
+var vectors = threadedAvailable()
+
+// findWay gives the way with a tag, else the first of the least recently used ones.
+func findWay(s *l2Set, tag uint32) (way int, hit bool) {
+	if !vectors {
+		return searchWay(s, tag)
+	}
+	found := vectorFindWay(s, tag)
+	return int(found & (l2Ways - 1)), found < l2Ways
+}
+
 var asmLeave uintptr
 
 // asmByKey is the index of asmOps.
