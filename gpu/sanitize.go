@@ -130,6 +130,9 @@ func (f *Findings) add(kernel string, ctas uint64, r *driver.Result) {
 	for i := range r.Findings {
 		f.merge(findingOf(kernel, &r.Findings[i]))
 	}
+	if r.Remarks != "" {
+		f.note("in " + kernel + " " + r.Remarks)
+	}
 	if r.Unwatched != "" {
 		f.note("not checked in " + kernel + ": " + r.Unwatched)
 	}

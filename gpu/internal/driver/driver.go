@@ -201,6 +201,7 @@ type Result struct {
 	Host      time.Duration     // host time that the launch took, the simulation's on a virtual device
 	Findings  []Finding         // of a sanitized launch, in the order in which they were first seen
 	Unwatched string            // of a sanitized launch: what was not checked, and why; "" where all was
+	Remarks   string            // of a sanitized launch: what is worth knowing and not wrong
 }
 
 // Touched says what a launch did to one allocation; an atomic reads and writes.

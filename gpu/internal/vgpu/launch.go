@@ -90,7 +90,15 @@ func (d *Device) Launch(ctx context.Context, l *driver.Launch) (*driver.Result, 
 		sampled.Sample = step
 		l = &sampled
 	}
+	if d.watched != nil {
+		sanitized := *l
+		sanitized.Sanitize = true
+		l = &sanitized
+	}
 	r, err := d.run(ctx, f, l)
+	if d.watched != nil && r != nil {
+		d.watched(f.Name(), r.Findings)
+	}
 	if l.Wait || err == nil || l.Sanitize {
 		if !l.Wait && !l.Sanitize {
 			r = nil
@@ -190,7 +198,8 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	r.executed, r.most = executed, int64(max(r.sms, 1)*d.residentCTAs(f, l))
 	workers := int(min(uint64(runtime.GOMAXPROCS(0)), groups))
 	if l.Sanitize {
-		workers, r.check, r.exactWrites = 1, newSanitizer(r, f.program, l.Tensors), true
+		workers, r.check = 1, newSanitizer(r, f.program, l.Tensors)
+		r.exactWrites = !r.check.bulkStores
 	}
 	pool := f.workers(l, workers)
 	defer f.giveBack(l, pool)
@@ -204,11 +213,11 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		result.Counts.Cache = r.caches.finish(fault == nil)
 	}
 	if r.check != nil {
-		result.Findings, result.Unwatched = r.check.findings(fault), r.check.unwatched()
+		result.Findings, result.Unwatched, result.Remarks = r.check.findings(fault), r.check.unwatched(), r.check.remarks()
 	}
 	if fault != nil {
 		if r.check != nil {
-			return &driver.Result{Findings: result.Findings, Unwatched: result.Unwatched}, fault
+			return &driver.Result{Findings: result.Findings, Unwatched: result.Unwatched, Remarks: result.Remarks}, fault
 		}
 		return nil, fault
 	}

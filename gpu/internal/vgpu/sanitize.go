@@ -20,21 +20,24 @@ import (
 // volatile, relaxed …): one that reads learns what those before it told: a release all that its lane knew, any other what
 // its lane had fenced.
 type sanitizer struct {
-	run     *launchRun
-	p       *program
-	facts   []syncFact // by PTX instruction
-	tensors []driver.Extent
-	global  *shadow
-	syncs   map[uint64]*farNode // what strong writes to a word told
-	found   map[findingKey]*driver.Finding
-	list    []*driver.Finding
-	apart   map[*driver.Finding]int // of races: the farthest parties
-	running []*ctaCheck             // CTAs that have begun and not ended
-	over    *objectCheck            // mbarrier whose phase the operation at hand has completed
-	most    string                  // why something was not watched
-	last    *allocation
-	doubts  doubts   // of reads of device memory
-	names   []placed // variables in shared and local memory
+	run        *launchRun
+	p          *program
+	facts      []syncFact // by PTX instruction
+	tensors    []driver.Extent
+	global     *shadow
+	syncs      map[uint64]*farNode // what strong writes to a word told
+	found      map[findingKey]*driver.Finding
+	list       []*driver.Finding
+	apart      map[*driver.Finding]int // of races: the farthest parties
+	running    []*ctaCheck             // CTAs that have begun and not ended
+	bulkStores bool                    // some instruction writes device memory in bulk, past admit
+	over       *objectCheck            // mbarrier whose phase the operation at hand has completed
+	equals     uint64                  // bytes of equal values written without an order
+	equalAt    string                  // where first
+	most       string                  // why something was not watched
+	last       *allocation
+	doubts     doubts   // of reads of device memory
+	names      []placed // variables in shared and local memory
 }
 
 // ctaCheck is the sanitizer's state of one CTA.
@@ -58,6 +61,7 @@ type warpCheck struct {
 	groups  [][]copyMark
 	reading copyGroups   // of operands by wgmma
 	heard   [32]*farNode // what each lane learned last
+	said    [32]said     // and told last
 }
 
 // comer is a part of a warp that has come to a barrier.
@@ -97,10 +101,35 @@ func newSanitizer(r *launchRun, p *program, tensors []driver.Extent) *sanitizer 
 		facts: make([]syncFact, len(p.f.Body)), names: p.placed}
 	origins := p.origins()
 	for i := range p.f.Body {
-		c.facts[i] = factOf(&p.f.Body[i])
+		in := &p.f.Body[i]
+		c.facts[i] = factOf(in)
+		c.bulkStores = c.bulkStores || in.Opcode == "cp" && in.Has("bulk") || in.Opcode == "multimem"
 		c.facts[i].origin = origins.ofAddress(&p.f.Body[i])
 	}
+	c.findGuesses()
 	return c
+}
+
+// findGuesses marks plain loads from an address that a compare-and-swap also takes: the loop around it begins with a guess,
+// and the swap finds out whether it was right.
+func (c *sanitizer) findGuesses() {
+	type place struct {
+		register int32
+		variable *ptx.Variable
+		offset   int64
+	}
+	at := func(o *ptx.Operand) place { return place{o.Register, o.Variable, o.Offset} }
+	swapped := map[place]bool{}
+	for i := range c.p.f.Body {
+		if in := &c.p.f.Body[i]; in.Opcode == "atom" && in.Has("cas") && len(in.Operands) > 1 {
+			swapped[at(&in.Operands[1])] = true
+		}
+	}
+	for i := range c.p.f.Body {
+		if in := &c.p.f.Body[i]; in.Opcode == "ld" && len(in.Operands) > 1 && c.facts[i].kind == 0 && swapped[at(&in.Operands[1])] {
+			c.facts[i].kind = markGuess
+		}
+	}
 }
 
 func factOf(in *ptx.Instruction) syncFact {
@@ -369,6 +398,14 @@ func (c *sanitizer) findings(err error) []driver.Finding {
 		out[i] = *f
 	}
 	return out
+}
+
+// remarks are worth knowing and not wrong.
+func (c *sanitizer) remarks() string {
+	if c.equals == 0 {
+		return ""
+	}
+	return fmt.Sprintf("equal values are written without an order between the writes: %s, first at %s", byteCount(c.equals), c.equalAt)
 }
 
 // unwatched says what could not be checked.

@@ -29,13 +29,18 @@ func (c *sanitizer) admit(w *warp, in *inst, s space, a *[32]uint64, size uint64
 		return w.mask != 0 // it only looks, as often as it takes
 	}
 	k := w.home
-	x := touchOf{c: c, w: w, k: k, at: w.cta.checked, clock: &k.warps[w.id].warpClock, id: in.id, space: s, size: size, kind: kind, memory: c.global}
+	x := touchOf{c: c, w: w, k: k, at: w.cta.checked, clock: &k.warps[w.id].warpClock, id: in.id, space: s, size: size, kind: kind, memory: c.global, in: in, all: a}
 	if s == spaceShared {
 		x.memory = x.at.shared
 	}
 	f := &c.facts[in.id]
+	together := !write && !f.strong && kind&^markGuess == 0 && x.clock.private == nil
 	for m := w.mask; m != 0; m &= m - 1 {
 		x.lane = lowest(m)
+		if x.others = 0; together && m&(m-1) != 0 && a[lowest(m&(m-1))] == a[x.lane] {
+			x.others = x.alike(a, m)
+			m &^= x.others
+		}
 		x.view = x.clock.view(x.lane)
 		if s == spaceShared {
 			c.sharedWritten(w, in, x.lane, a[x.lane], size, read, write)
@@ -273,6 +278,9 @@ func (c *sanitizer) strong(x *touchOf, address uint64, read, write bool, f *sync
 			}
 		}
 		if write {
+			if !f.release && x.k.warps[warp].repeats(word, x.lane, &x.view) {
+				continue
+			}
 			if told := x.clock.told(warps, warp, x.lane, f.release); told != nil {
 				syncs[word] = joinFar(syncs[word], told.far.with(x.k.number, told.row))
 				if f.release {
@@ -282,4 +290,22 @@ func (c *sanitizer) strong(x *touchOf, address uint64, read, write bool, f *sync
 			}
 		}
 	}
+}
+
+// said is what a lane's last strong write told, and where.
+type said struct {
+	word     uint64
+	fenced   *clock
+	at, both uint32
+}
+
+// repeats reports whether a strong write of a lane would tell what its last one told there: a lane that spins on a lock
+// need not say it each time.
+func (k *warpCheck) repeats(word uint64, lane uint, v *view) bool {
+	now := said{word, v.fenced, k.fencedAt[lane], k.metFence}
+	if k.said[lane] == now {
+		return true
+	}
+	k.said[lane] = now
+	return false
 }

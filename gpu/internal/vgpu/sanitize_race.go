@@ -1,6 +1,11 @@
 package vgpu
 
-import "memwall/gpu/internal/driver"
+import (
+	"bytes"
+	"unsafe"
+
+	"memwall/gpu/internal/driver"
+)
 
 // touchOf is one lane's access to memory that is shared with others.
 type touchOf struct {
@@ -16,6 +21,38 @@ type touchOf struct {
 	space  space
 	size   uint64
 	kind   markKind
+	others uint32 // lanes that do the same
+	in     *inst
+	all    *[32]uint64 // addresses of the lanes
+}
+
+// alike gives the other lanes of m that read the same place and can be taken together with the lane: what it holds is
+// written, and its last write is none of theirs, or known to all.
+func (x *touchOf) alike(a *[32]uint64, m uint32) (others uint32) {
+	address := a[x.lane]
+	x.view = x.clock.base
+	if p := x.memory.page(address, x.size); p != nil {
+		for at := address; at < address+x.size; at += 1 << p.shift {
+			c := &p.cells[at%shadowPage>>p.shift]
+			if c.strong || c.write.lanes == 0 && x.space == spaceShared {
+				return 0
+			}
+			if c.write.lanes != 0 && (!x.ordered(&c.write) || c.write.cta == x.k.number && int(c.write.warp) == x.w.id && c.write.time > x.clock.met) {
+				return 0
+			}
+		}
+	}
+	if x.space == spaceGlobal {
+		if l := x.c.last; l == nil || address < l.low || address >= l.high || !l.validity.whole.Load() {
+			return 0
+		}
+	}
+	for m &= m - 1; m != 0; m &= m - 1 {
+		if i := lowest(m); a[i] == address {
+			others |= 1 << i
+		}
+	}
+	return others
 }
 
 // touch compares an access with those before it, granule by granule, and notes it.
@@ -24,7 +61,7 @@ func (x *touchOf) touch(address uint64, read, write bool) {
 	if p == nil {
 		return
 	}
-	me := mark{cta: x.k.number, time: x.clock.time, id: x.id, lanes: 1 << x.lane, warp: uint16(x.w.id), kind: x.kind}
+	me := mark{cta: x.k.number, time: x.clock.time, id: x.id, lanes: 1<<x.lane | x.others, warp: uint16(x.w.id), kind: x.kind}
 	if x.kind&markAsync != 0 {
 		me.time = pendingTime
 	}
@@ -35,7 +72,7 @@ func (x *touchOf) touch(address uint64, read, write bool) {
 			switch {
 			case c.write.time == pendingTime && !(c.write.id == x.id && c.write.warp == me.warp && c.write.lanes == me.lanes && x.kind&markAsync != 0):
 				x.notArrived(&c.write, at, at == address)
-			case !x.ordered(&c.write) && !x.both(&c.write):
+			case !x.ordered(&c.write) && !x.both(&c.write) && !(write && x.equal(&c.write, address, at, step)):
 				x.race(&c.write, at, step, read && !write, true)
 			}
 		}
@@ -67,10 +104,55 @@ func (x *touchOf) after(r *mark, at, step uint64, write, read bool) {
 	}
 }
 
+// equal reports whether a store writes to a granule of shared memory what the same instruction wrote there for another
+// thread: compilers let all threads store what all of them hold, and who is last does not matter. The hazard is noted
+// apart, as information, as racecheck does. Two instructions, or two CTAs, that happen to write the same are a race.
+func (x *touchOf) equal(m *mark, address, at, step uint64) bool {
+	if x.in == nil || x.space != spaceShared || m.id != x.id || m.cta != x.k.number || x.c.p.f.Body[x.id].Opcode != "st" {
+		return false
+	}
+	var value [32]byte
+	var one [1]uint32
+	for k, r := range x.in.vectorRegs(&one) {
+		v := uint64(0)
+		if x.in.flags&flagWide != 0 {
+			v = x.w.u64(r)[x.lane]
+		} else {
+			v = uint64(x.w.u32(r)[x.lane])
+		}
+		if (k+1)*int(x.in.size) > len(value) {
+			return false
+		}
+		store(unsafe.Pointer(&value[k*int(x.in.size)]), x.in.size, v)
+	}
+	// Lanes before this one in the same instruction have not stored yet: their registers tell what they will.
+	if int(m.warp) == x.w.id && m.time == x.clock.time {
+		other := lowest(m.lanes)
+		if x.all[other] != address {
+			return false
+		}
+		for _, r := range x.in.vectorRegs(&one) {
+			if x.in.flags&flagWide != 0 && x.w.u64(r)[x.lane] != x.w.u64(r)[other] || x.in.flags&flagWide == 0 && x.w.u32(r)[x.lane] != x.w.u32(r)[other] {
+				return false
+			}
+		}
+	} else if !bytes.Equal(x.w.cta.shared[at:at+step], value[at-address:at-address+step]) {
+		return false
+	}
+	if x.c.equals += step; x.c.equalAt == "" {
+		party := x.c.partyOf(x.id)
+		x.c.equalAt = lineOf(party)
+	}
+	return true
+}
+
 // both reports whether two accesses may meet without an order: both are strong. Volatile accesses of one warp to shared
 // memory are not exempt: that is how code looks that trusts a warp's lanes to run in step.
 func (x *touchOf) both(m *mark) bool {
 	const strong = markAtomic | markVolatile
+	if x.kind&markGuess != 0 && m.kind&markAtomic != 0 || m.kind&markGuess != 0 && x.kind&markAtomic != 0 {
+		return true
+	}
 	if x.kind&strong == 0 || m.kind&strong == 0 {
 		return false
 	}

@@ -20,6 +20,7 @@ const (
 	markAtomic   markKind = 1 << iota
 	markVolatile          // volatile, relaxed, acquire or release
 	markAsync             // by cp.async, a bulk copy or wgmma
+	markGuess             // a read whose value a compare-and-swap of the same place confirms
 	markWrote             // a strong write, which stands among the readers: it does not hide the plain write before it
 )
 

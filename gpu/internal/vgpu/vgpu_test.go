@@ -24,6 +24,7 @@ func openTest(t testing.TB, p *perf.Profile) *Device {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
+	d.(*Device).watched = watchTests
 	return d.(*Device)
 }
 

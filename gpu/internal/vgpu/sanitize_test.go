@@ -1,0 +1,58 @@
+package vgpu
+
+import (
+	"testing"
+
+	"memwall/gpu/internal/driver"
+)
+
+// watchTests is given to the devices that tests open.
+var watchTests func(function string, found []driver.Finding)
+
+// racy are the functions of the corpora that do race, by what a compiler makes of their source.
+var racy = map[string]string{
+	"welford":    "every lane of a warp stores its own sum to one place; the sums differ in their last bits, because lanes combine in different orders",
+	"double_dot": "the same, in double precision",
+	"spin_sum":   "all lanes load the sum under the lock, and lane 0 stores it before the others need to have loaded",
+}
+
+// Programs of other tests that synchronise by locks, flags, fences and look-back, and those that compilers emit, have no
+// findings but those that are there.
+func TestSanitizeOthers(t *testing.T) {
+	launches := 0
+	defer func() { watchTests = nil }()
+	watchTests = func(function string, found []driver.Finding) {
+		launches++
+		for i := range found {
+			if racy[function] == "" || found[i].Kind != driver.FoundRace {
+				t.Errorf("%s: %s", function, &found[i])
+			}
+		}
+	}
+	t.Run("corpus", TestCorpus)
+	t.Run("clang", TestClangKernels)
+	t.Run("locks", func(t *testing.T) {
+		d := openTest(t, testProfile())
+		m := testPTX(t, d, "locks")
+		for _, name := range []string{"spin_lock", "spin_sleep"} {
+			mustRun(t, d, fn(t, m, name), 4, 33, zeros(t, d, 1), zeros(t, d, 1))
+		}
+		mustRun(t, d, fn(t, m, "ticket"), 4, 33, zeros(t, d, 1), zeros(t, d, 1), zeros(t, d, 1), zeros(t, d, 4*33))
+		mustRun(t, d, fn(t, m, "shared_lock"), 4, 96, zeros(t, d, 4))
+		mustRun(t, d, fn(t, m, "philosophers"), 2, 32, zeros(t, d, 50), zeros(t, d, 50), int32(50), int32(3))
+		mustRun(t, d, fn(t, m, "lanes"), 1, 32, zeros(t, d, 1), zeros(t, d, 64))
+		mustRun(t, d, fn(t, m, "ring"), 1, 256, zeros(t, d, 256), zeros(t, d, 256))
+		mustRun(t, d, fn(t, m, "both_sides"), 1, 32, zeros(t, d, 32))
+		mustRun(t, d, fn(t, m, "pipe"), 1, 64, zeros(t, d, 1), int32(50))
+		mustRun(t, d, fn(t, m, "backwards_flag"), 100, 32, zeros(t, d, 100), zeros(t, d, 100))
+		const n = 5003
+		in := upload(t, d, make([]int32, n))
+		mustRun(t, d, fn(t, m, "lookback"), (n+255)/256, 256, in, zeros(t, d, n), int32(n), zeros(t, d, 1), zeros(t, d, 2*(n+255)/256+2))
+		mustRun(t, d, fn(t, m, "last_cta"), 39, 128, in, zeros(t, d, 39), zeros(t, d, 1), zeros(t, d, 1))
+		items := upload(t, d, append([]int32{1}, make([]int32, 63)...))
+		mustRun(t, d, fn(t, m, "queue"), 8, 32, items, zeros(t, d, 1), upload(t, d, []int32{1}), upload(t, d, []int32{1}), zeros(t, d, 64), int32(63))
+	})
+	if launches < 50 {
+		t.Errorf("only %d launches were watched", launches)
+	}
+}
