@@ -31,10 +31,7 @@ type Device struct {
 	replay     *replay     // caches of the launch before
 	lanes      LanePath
 	// watched, where it is set, sanitizes every launch and gets what is found.
-	watched   func(function string, found []driver.Finding)
-	workspace *allocation // of cooperative launches
-	replay    *replay     // caches of the launch before
-	lanes     LanePath
+	watched func(function string, found []driver.Finding)
 
 	mu     sync.Mutex
 	sticky error // of a launch that nobody waited for

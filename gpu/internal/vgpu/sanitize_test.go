@@ -1,6 +1,7 @@
 package vgpu
 
 import (
+	"strings"
 	"testing"
 
 	"memwall/gpu/internal/driver"
@@ -13,6 +14,7 @@ var watchTests func(function string, found []driver.Finding)
 var racy = map[string]string{
 	"welford":    "every lane of a warp stores its own sum to one place; the sums differ in their last bits, because lanes combine in different orders",
 	"double_dot": "the same, in double precision",
+	"6counts":    "every thread stores the count that all of them got, in device memory",
 	"spin_sum":   "all lanes load the sum under the lock, and lane 0 stores it before the others need to have loaded",
 }
 
@@ -24,7 +26,11 @@ func TestSanitizeOthers(t *testing.T) {
 	watchTests = func(function string, found []driver.Finding) {
 		launches++
 		for i := range found {
-			if racy[function] == "" || found[i].Kind != driver.FoundRace {
+			known := false
+			for name := range racy {
+				known = known || strings.Contains(function, name)
+			}
+			if !known || found[i].Kind != driver.FoundRace {
 				t.Errorf("%s: %s", function, &found[i])
 			}
 		}
