@@ -108,6 +108,7 @@ func (w *warp) bulkLane(in *inst, i uint) {
 			w.plainRun(in, op.dst, c)
 		}
 		w.touchRuns(in, c)
+		w.cta.check.bulkStore(w, in.id, c)
 		l := &w.bulkOf().lanes[i]
 		l.open = append(l.open, w.storeRuns(in, c))
 	case bulkLoad:
@@ -237,6 +238,7 @@ func (w *warp) hostBytes(address, n uint64) []byte {
 func (w *warp) deliverRuns(in *inst, c *bulkCopy, to *cta, barrier uint64) {
 	w.checkBarrier(in, c, to, barrier)
 	w.checkShared(in, c, to, c.shared)
+	w.cta.check.asyncWrite(w, c.lane, in.id, to, c.shared, c.bytes, barrier)
 	to.deliver(barrier, uint32(c.bytes), func() {
 		for _, r := range c.runs {
 			var from []byte
@@ -286,6 +288,8 @@ func (w *warp) clusterCopy(in *inst, c *bulkCopy) {
 		w.countShared(w.site(in), c.bytes)
 	}
 	source := w.cta.shared
+	w.cta.check.asyncRead(w, c.lane, in.id, from, c.bytes)
+	w.cta.check.asyncWrite(w, c.lane, in.id, to, offset, c.bytes, at)
 	to.deliver(at, uint32(c.bytes), func() {
 		if op.reduce == nil {
 			copy(to.shared[offset:offset+c.bytes], source[from:from+c.bytes])

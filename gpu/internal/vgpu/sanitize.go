@@ -60,6 +60,7 @@ type warpCheck struct {
 	open    []copyMark
 	groups  [][]copyMark
 	reading copyGroups   // of operands by wgmma
+	storing copyGroups   // of shared memory by bulk stores
 	heard   [32]*farNode // what each lane learned last
 	said    [32]said     // and told last
 }
@@ -91,6 +92,7 @@ type syncFact struct {
 	strong   bool // reads learn, writes tell
 	argument bool // of a call
 	waitAll  bool
+	later    bool  // st.async, red.async: it is noted where it is sent
 	commits  bool  // wgmma.commit_group
 	waits    int   // wgmma.wait_group: how many groups it leaves; -1 elsewhere
 	origin   int32 // parameter that its address comes from, -1 where that is not known
@@ -150,6 +152,7 @@ func factOf(in *ptx.Instruction) syncFact {
 	case "fence":
 		f.fences = !in.Has("proxy") && !in.Has("mbarrier_init")
 	case "ld", "st":
+		f.later = in.Has("async")
 		f.strong = in.Has("volatile") || in.Has("relaxed") || in.Has("acquire") || in.Has("release") || in.Has("cv")
 		f.release = in.Has("release")
 		if f.strong {
@@ -159,6 +162,9 @@ func factOf(in *ptx.Instruction) syncFact {
 			f.argument = f.argument || in.Has("param") && in.Operands[i].Kind == ptx.OperandAddress
 		}
 	case "atom", "red":
+		if f.later = in.Has("async"); f.later {
+			break
+		}
 		f.strong, f.kind, f.release = true, markAtomic, in.Has("release") || in.Has("acq_rel")
 	case "cp":
 		f.waitAll = in.Has("wait_all")
@@ -344,6 +350,10 @@ func (c *sanitizer) checkGone(k *cta, comers []comer) {
 func (c *sanitizer) group(w *warp, in *inst, wait int) {
 	s := w.home
 	k := &s.warps[w.id]
+	if c.p.f.Body[in.id].Has("bulk") {
+		c.follow(w, &k.storing, wait < 0, wait)
+		return
+	}
 	if wait < 0 || c.facts[in.id].waitAll {
 		k.groups = append(k.groups, append([]copyMark(nil), k.open...))
 		k.open = k.open[:0]
@@ -443,14 +453,22 @@ func (c *sanitizer) stopped(f *driver.Fault) {
 	}
 	kind := driver.FoundStopped
 	switch {
+	case f.Kind == driver.OutOfBounds || f.Kind == driver.Misaligned:
+		c.list = append(c.list, &driver.Finding{Kind: driver.FindingKind(f.Kind), Function: f.Function, Count: 1, Space: f.Space, Address: f.Address, Bytes: f.Bytes,
+			Where: f.Allocation, Detail: "the launch could not go on", First: stoppedParty("access", f)})
+		return
 	case f.Kind == driver.Illegal && strings.Contains(f.Instruction, "mbarrier"):
 		kind, advice = driver.FoundMbarrier, "initialise it once with as many arrivals as come in a phase, and let all threads pass a barrier before they use it"
 	case f.Kind == driver.Illegal && strings.Contains(f.Detail, "wgmma.wait_group"):
 		kind, advice = driver.FoundNotArrived, "put wgmma.commit_group and wgmma.wait_group before the first use of the result"
 	}
 	c.list = append(c.list, &driver.Finding{Kind: kind, Function: f.Function, Count: 1, Detail: detail, Advice: advice,
-		First: driver.Party{What: "stopped", Instruction: f.Instruction, PTXLine: f.PTXLine, File: f.File, SourceLine: f.SourceLine, SourceText: f.SourceText,
-			CTA: f.CTA, Warp: f.Warp, Lane: f.Lane}})
+		First: stoppedParty("stopped", f)})
+}
+
+func stoppedParty(what string, f *driver.Fault) driver.Party {
+	return driver.Party{What: what, Instruction: f.Instruction, PTXLine: f.PTXLine, File: f.File, SourceLine: f.SourceLine, SourceText: f.SourceText,
+		CTA: f.CTA, Warp: f.Warp, Lane: f.Lane}
 }
 
 // tensorsOf are the extents of the arguments that lie in an allocation.

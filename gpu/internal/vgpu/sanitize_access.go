@@ -25,6 +25,9 @@ func (c *sanitizer) admit(w *warp, in *inst, s space, a *[32]uint64, size uint64
 		c.local(w, in, a, size, read, write)
 		return w.mask != 0
 	}
+	if c.facts[in.id].later {
+		return w.mask != 0
+	}
 	if op := mbarrierOp(in.n); s == spaceShared && c.p.f.Body[in.id].Opcode == "mbarrier" && (op == mbarrierTest || op == mbarrierTry) {
 		return w.mask != 0 // it only looks, as often as it takes
 	}

@@ -104,11 +104,12 @@ func (x *touchOf) after(r *mark, at, step uint64, write, read bool) {
 	}
 }
 
-// equal reports whether a store writes to a granule of shared memory what the same instruction wrote there for another
-// thread: compilers let all threads store what all of them hold, and who is last does not matter. The hazard is noted
-// apart, as information, as racecheck does. Two instructions, or two CTAs, that happen to write the same are a race.
+// equal reports whether a store writes what the same instruction wrote there for another lane at the same time, or to
+// shared memory for another thread: compilers let all threads store what all of them hold, and who is last does not
+// matter. The hazard is noted apart, as information, as racecheck does. Two instructions, or two CTAs, that happen to write the same are a race.
 func (x *touchOf) equal(m *mark, address, at, step uint64) bool {
-	if x.in == nil || x.space != spaceShared || m.id != x.id || m.cta != x.k.number || x.c.p.f.Body[x.id].Opcode != "st" {
+	now := int(m.warp) == x.w.id && m.time == x.clock.time // the same execution of the instruction
+	if x.in == nil || x.space != spaceShared && !now || m.id != x.id || m.cta != x.k.number || x.c.p.f.Body[x.id].Opcode != "st" {
 		return false
 	}
 	var value [32]byte
@@ -126,7 +127,7 @@ func (x *touchOf) equal(m *mark, address, at, step uint64) bool {
 		store(unsafe.Pointer(&value[k*int(x.in.size)]), x.in.size, v)
 	}
 	// Lanes before this one in the same instruction have not stored yet: their registers tell what they will.
-	if int(m.warp) == x.w.id && m.time == x.clock.time {
+	if now {
 		other := lowest(m.lanes)
 		if x.all[other] != address {
 			return false

@@ -88,7 +88,7 @@ func (c *sanitizer) asyncWrite(w *warp, lane int, id int32, k *cta, offset, byte
 	if c == nil || offset+bytes > uint64(len(k.shared)) {
 		return
 	}
-	c.bulk(w, lane, id, k, offset, bytes, false)
+	c.bulk(w, lane, id, k, offset, bytes, false, markAsync)
 	k.checked.written.setAll(offset, bytes)
 	o := k.checked.object(object)
 	o.copies = append(o.copies, copyMark{id: id, lane: 1 << lane, at: offset, size: bytes, by: w, of: w.home})
@@ -98,17 +98,14 @@ func (c *sanitizer) asyncWrite(w *warp, lane int, id int32, k *cta, offset, byte
 // been written by then.
 func (c *sanitizer) asyncRead(w *warp, lane int, id int32, offset, bytes uint64) {
 	if c != nil && offset+bytes <= uint64(len(w.cta.shared)) {
-		c.bulk(w, lane, id, w.cta, offset, bytes, true)
+		c.bulk(w, lane, id, w.cta, offset, bytes, true, 0)
 	}
 }
 
 // bulk checks and notes an access of one lane to any number of bytes of shared memory.
-func (c *sanitizer) bulk(w *warp, lane int, id int32, k *cta, offset, bytes uint64, read bool) {
+func (c *sanitizer) bulk(w *warp, lane int, id int32, k *cta, offset, bytes uint64, read bool, kind markKind) {
 	s := k.checked
-	x := touchOf{c: c, w: w, k: w.home, at: s, clock: &w.home.warps[w.id].warpClock, id: id, lane: uint(lane), space: spaceShared, memory: s.shared}
-	if !read {
-		x.kind = markAsync
-	}
+	x := touchOf{c: c, w: w, k: w.home, at: s, clock: &w.home.warps[w.id].warpClock, id: id, lane: uint(lane), space: spaceShared, kind: kind, memory: s.shared}
 	x.view = x.clock.view(x.lane)
 	for at := offset; at < offset+bytes; at += x.size {
 		if x.size = min(4-at&3, offset+bytes-at); x.size == 3 {
@@ -123,6 +120,7 @@ func (c *sanitizer) bulk(w *warp, lane int, id int32, k *cta, offset, bytes uint
 type copyGroups struct {
 	open   []copyMark
 	groups [][]copyMark
+	ended  int // groups that are over
 }
 
 // operand is called when wgmma reads eight lines of 16 bytes of an operand, as it does until its group is waited for.
@@ -149,18 +147,53 @@ func (c *sanitizer) operand(w *warp, in *inst, a *[32]uint64) {
 
 // operandsRead follows the groups of wgmma.
 func (c *sanitizer) operandsRead(w *warp, f *syncFact) {
+	g := &w.home.warps[w.id].reading
+	c.follow(w, g, f.commits, -1)
+	if f.waits < 0 {
+		return
+	}
+	// The four warps of a warpgroup execute wgmma together: what one has waited for is over for all of them, and no access of
+	// a lane.
+	over := g.ended + len(g.groups) - f.waits
+	for v := w.id &^ 3; v <= w.id|3 && v < len(w.home.warps); v++ {
+		for o := &w.home.warps[v].reading; o.ended < over && len(o.groups) > 0; o.ended++ {
+			for _, m := range o.groups[0] {
+				w.cta.checked.shared.arrived(m, w.home.number, uint16(v), 0)
+			}
+			o.groups = o.groups[1:]
+		}
+	}
+}
+
+// follow closes a group of accesses under way, or ends all but the latest of them; wait is -1 where none ends.
+func (c *sanitizer) follow(w *warp, g *copyGroups, commit bool, wait int) {
 	k := &w.home.warps[w.id]
-	g := &k.reading
-	if f.commits {
+	if commit {
 		g.groups = append(g.groups, append([]copyMark(nil), g.open...))
 		g.open = g.open[:0]
 	}
-	for f.waits >= 0 && len(g.groups) > f.waits {
+	for wait >= 0 && len(g.groups) > wait {
 		for _, m := range g.groups[0] {
 			w.cta.checked.shared.arrived(m, w.home.number, uint16(w.id), k.time)
 		}
 		k.dirty = true
 		g.groups = g.groups[1:]
+		g.ended++
+	}
+}
+
+// bulkStore is called when a lane issues a copy from shared to device memory, which reads until its group is waited for.
+func (c *sanitizer) bulkStore(w *warp, id int32, copied *bulkCopy) {
+	if c == nil || copied.shared+copied.bytes > uint64(len(w.cta.shared)) {
+		return
+	}
+	c.bulk(w, copied.lane, id, w.cta, copied.shared, copied.bytes, true, markAsync)
+	g := &w.home.warps[w.id].storing
+	g.open = append(g.open, copyMark{id: id, lane: 1 << copied.lane, at: copied.shared, size: copied.bytes, reads: true})
+	for _, r := range copied.runs {
+		if a := findIn(w.w.allocations, r.address); r.inside && r.bytes > 0 && a != nil {
+			a.markWritten(r.address, r.address+r.bytes)
+		}
 	}
 }
 

@@ -37,6 +37,11 @@ func TestSanitizeOthers(t *testing.T) {
 	}
 	t.Run("corpus", TestCorpus)
 	t.Run("clang", TestClangKernels)
+	t.Run("clusters", TestClusters)
+	t.Run("mbarriers", TestMbarriers)
+	t.Run("grid sync", TestGridSync)
+	t.Run("products", TestCompiledMatrixProducts)
+	t.Run("Hopper products", TestHopperProducts)
 	t.Run("locks", func(t *testing.T) {
 		d := openTest(t, testProfile())
 		m := testPTX(t, d, "locks")

@@ -107,6 +107,7 @@ func (w *warp) sendLane(in *inst, i uint, c *cta, at, bar uint64) {
 		}
 	}
 	size, atomicDo := in.size, in.ext.atomic
+	w.cta.check.asyncWrite(w, int(i), in.id, c, at, uint64(len(values))*uint64(size), bar)
 	c.deliver(bar, uint32(len(values))*uint32(size), func() {
 		for k, v := range values {
 			p := unsafe.Pointer(&c.shared[at+uint64(k)*uint64(size)])
