@@ -2,6 +2,8 @@ package ptx
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -225,6 +227,16 @@ func FuzzParse(f *testing.F) {
 	f.Add(body("\t{ .reg .b32 t; L: @%p1 bra L; }\n\tld.global.v2.f32 {%r1, _}, [%rd1+-4];"))
 	f.Add(body("\tshfl.sync.bfly.b32 %r1|%p1, %r2, 0x10, 31, -1;\n.loc 1 2 3, function_name L, inlined_at 1 2 3"))
 	f.Add("/* */ .version 7.0 .target sm_75 .section .x { \"}\" }")
+	f.Add(syntaxText)
+	f.Add(body("\t.reg .v4 .f32 v; T: .branchtargets A; A: ld.global.v4.f32 v, [%rd1+(2+3)*4]; brx.idx %r1, T; P: .callprototype (.param .b32 _) _ (.param .b64 _);"))
+	f.Add(head + ".global .s32 v[][2] = {{1}, {2, -3}}; .alias a, b; .global .b8 b[4] = {0xff(v), 0xff00(generic(v)+4)}; .common .global .b32 c;")
+	files, _ := filepath.Glob("../../../kernels/*/*.ptx")
+	more, _ := filepath.Glob("../vgpu/testdata/corpus/*/*.ptx")
+	for _, name := range append(files, more...) {
+		if b, err := os.ReadFile(name); err == nil && len(b) < 8000 {
+			f.Add(string(b))
+		}
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := Parse("f", text)
 		if (m == nil) == (err == nil) {

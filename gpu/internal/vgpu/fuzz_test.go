@@ -2,7 +2,11 @@ package vgpu
 
 import (
 	"context"
+	"encoding/binary"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +105,163 @@ func TestMutatedPTX(t *testing.T) {
 	for range 6000 {
 		runAnything(t, d, mutate(r, seeds[r.IntN(len(seeds))], words))
 	}
+}
+
+// corpusTexts are modules that compilers made: the shipped CUDA kernels and the corpus, without comments.
+func corpusTexts(t testing.TB) []string {
+	var list []string
+	for _, pattern := range []string{"../../../kernels/*/*.ptx", "testdata/corpus/*/*.ptx", "testdata/*.ptx"} {
+		files, _ := filepath.Glob(pattern)
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(b) > 100_000 {
+				continue
+			}
+			var text strings.Builder
+			for line := range strings.Lines(string(b)) {
+				line, _, _ = strings.Cut(line, "//")
+				text.WriteString(strings.TrimRight(line, "\n") + "\n")
+			}
+			list = append(list, text.String())
+		}
+	}
+	return append(list, seedTexts()...)
+}
+
+var (
+	registerName = regexp.MustCompile(`%[a-z]+[0-9]+`)
+	numberText   = regexp.MustCompile(`\b(0[xfd][0-9A-Fa-f]+|[0-9]+)\b`)
+)
+
+// mutateStatements changes a module as a broken compiler would: statements swapped, left out, doubled or taken from another
+// module, operands exchanged, modifiers taken from elsewhere, numbers made extreme.
+func mutateStatements(r *rand.Rand, text, other string) string {
+	list, others := strings.SplitAfter(text, ";"), strings.SplitAfter(other, ";")
+	first := min(strings.Count(text[:max(strings.Index(text, "{"), 0)], ";")+1, len(list)-1) // leave the head alone, mostly
+	for range 1 + r.IntN(6) {
+		i := first + r.IntN(len(list)-first)
+		if r.IntN(20) == 0 {
+			i = r.IntN(len(list))
+		}
+		switch r.IntN(8) {
+		case 0:
+			j := first + r.IntN(len(list)-first)
+			list[i], list[j] = list[j], list[i]
+		case 1:
+			list[i] = ""
+		case 2:
+			list[i] += list[first+r.IntN(len(list)-first)]
+		case 3:
+			list[i] += others[r.IntN(len(others))]
+		case 4, 5:
+			names := registerName.FindAllString(text, 400)
+			if len(names) > 0 {
+				list[i] = registerName.ReplaceAllStringFunc(list[i], func(old string) string {
+					if r.IntN(2) == 0 {
+						return old
+					}
+					return names[r.IntN(len(names))]
+				})
+			}
+		case 6:
+			list[i] = numberText.ReplaceAllStringFunc(list[i], func(old string) string {
+				return []string{old, "0", "1", "31", "32", "64", "2147483647", "4294967295", "0xffffffffffffffff", "65536", "0f7FC00000", "0f7F800000", "0d7FF0000000000000"}[r.IntN(13)]
+			})
+		default:
+			words := strings.Split(list[i], ".")
+			from := strings.FieldsFunc(list[first+r.IntN(len(list)-first)], func(c rune) bool { return strings.ContainsRune(". \t\n,", c) })
+			if len(words) > 1 && len(from) > 0 {
+				k := 1 + r.IntN(len(words)-1)
+				rest := strings.TrimLeft(words[k], "abcdefghijklmnopqrstuvwxyz0123456789:_")
+				words[k] = from[r.IntN(len(from))] + rest
+				list[i] = strings.Join(words, ".")
+			}
+		}
+	}
+	return strings.Join(list, "")
+}
+
+// runWildly is runAnything with every kind of launch.
+func runWildly(t *testing.T, d *Device, r *rand.Rand, text string) {
+	m, err := d.LoadPTX(text, driver.LoadOptions{Name: "f"})
+	if err != nil {
+		if err.Error() == "" {
+			t.Error("an error without a text")
+		}
+		return
+	}
+	defer m.Unload()
+	buffer, err := d.Alloc(1 << 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Free(buffer)
+	for _, name := range m.Functions() {
+		f, err := m.Function(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := f.(*function).program.paramBytes
+		args := make([]byte, n)
+		for i := 0; i+8 <= len(args); i += 8 {
+			value := uint64(buffer) + 256*uint64(r.IntN(64))
+			if r.IntN(4) == 0 {
+				value = uint64(r.IntN(100)) | uint64(r.IntN(100))<<32
+			}
+			binary.LittleEndian.PutUint64(args[i:], value)
+		}
+		l := &driver.Launch{Function: f, Grid: dim(uint32(1 + r.IntN(3))), CTA: dim([]uint32{1, 32, 33, 64, 128}[r.IntN(5)]), Shared: 1024 * r.IntN(8), Args: args, Wait: true, Count: r.IntN(4) > 0,
+			Warm: r.IntN(2) == 0, Sanitize: r.IntN(4) == 0}
+		if a := f.Attributes(); a.RequiredCTA.X > 0 {
+			l.CTA = a.RequiredCTA
+		}
+		switch r.IntN(6) {
+		case 0:
+			l.Grid, l.Cluster = dim(4), dim(2)
+		case 1:
+			l.Cooperative, l.Sanitize = true, false
+		case 2:
+			l.Grid, l.Sample = dim(9), 4
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		start := time.Now()
+		d.Launch(ctx, l)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s ran on for %v", name, took)
+		}
+		cancel()
+	}
+}
+
+// Modules of compilers, mutated, load or are refused, run or fault.
+func TestMutatedCorpus(t *testing.T) {
+	d := openTest(t, testProfile())
+	r := rand.New(rand.NewPCG(3, 5))
+	texts := corpusTexts(t)
+	for range 60 {
+		runWildly(t, d, r, mutateStatements(r, texts[r.IntN(len(texts))], texts[r.IntN(len(texts))]))
+	}
+}
+
+// FuzzExecute mutates the n-th module of the corpus by a random sequence.
+func FuzzExecute(f *testing.F) {
+	texts := corpusTexts(f)
+	for i := range texts {
+		f.Add(uint16(i), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, n uint16, seed uint64) {
+		d := openTest(t, testProfile())
+		r := rand.New(rand.NewPCG(seed, uint64(n)))
+		text := mutateStatements(r, texts[int(n)%len(texts)], texts[r.IntN(len(texts))])
+		start := time.Now()
+		runWildly(t, d, r, text)
+		if took := time.Since(start); took > 30*time.Second {
+			t.Errorf("it took %v:\n%s", took, text)
+		}
+	})
 }
 
 func FuzzLaunch(f *testing.F) {
