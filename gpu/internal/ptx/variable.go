@@ -91,7 +91,7 @@ func (p *parser) variable(space string, extern bool, before *Variable) *Variable
 		}
 		row := size
 		if v.Dynamic {
-			row = elements * size
+			row = max(elements*size, 1)
 		}
 		p.initial(v, int(size), rows, at)
 		if v.Dynamic {

@@ -29,6 +29,7 @@ type Device struct {
 	globalTime uint64
 	workspace  *allocation // of cooperative launches
 	replay     *replay     // caches of the launch before
+	modules    moduleCache
 	lanes      LanePath
 	// watched, where it is set, sanitizes every launch and gets what is found.
 	watched func(function string, found []driver.Finding)
@@ -284,6 +285,7 @@ func (d *Device) Close() error {
 	d.hold.Lock()
 	defer d.hold.Unlock()
 	if !d.closed.Swap(true) {
+		d.modules.drop()
 		d.memory.close()
 	}
 	return nil

@@ -18,10 +18,13 @@ import (
 type module struct {
 	device    *Device
 	name      string
+	compiled  *compiled // held, so that the cache finds it
 	functions map[string]*function
 	globals   map[string]*allocation
 	sources   map[string]string
 	unloaded  atomic.Bool
+
+	mu sync.Mutex // of the maps, which Unload empties
 }
 
 // function is an entry.
@@ -44,14 +47,12 @@ func (d *Device) LoadPTX(text string, o driver.LoadOptions) (driver.Module, erro
 	if name == "" {
 		name = "PTX"
 	}
-	m, err := ptx.Parse(name, text)
+	c, err := d.compile(name, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.checkTarget(m); err != nil {
-		return nil, err
-	}
-	loaded := &module{device: d, name: name, functions: map[string]*function{}, globals: map[string]*allocation{}, sources: o.Sources}
+	m := c.m
+	loaded := &module{device: d, name: name, compiled: c, functions: map[string]*function{}, globals: map[string]*allocation{}, sources: o.Sources}
 	symbols, err := loaded.place(m)
 	if err != nil {
 		loaded.Unload()
@@ -61,10 +62,12 @@ func (d *Device) LoadPTX(text string, o driver.LoadOptions) (driver.Module, erro
 		if !f.Entry || !f.HasBody {
 			continue
 		}
-		p, err := compile(m, f, symbols, 10*d.profile.Major+d.profile.Minor)
-		if err != nil {
-			loaded.Unload()
-			return nil, err
+		p := c.programs[f]
+		if p == nil {
+			if p, err = compile(m, f, symbols, d.architecture()); err != nil {
+				loaded.Unload()
+				return nil, err
+			}
 		}
 		loaded.functions[f.Name] = &function{module: loaded, program: p, attributes: d.attributes(p, o.Facts), maxDynamic: max(d.properties.SharedPerCTA-p.shared, 0)}
 	}
@@ -181,7 +184,10 @@ func (l *module) Function(name string) (driver.Function, error) {
 	if l.unloaded.Load() {
 		return nil, fmt.Errorf("%s: the module is unloaded", l.name)
 	}
-	if f := l.functions[name]; f != nil {
+	l.mu.Lock()
+	f := l.functions[name]
+	l.mu.Unlock()
+	if f != nil {
 		return f, nil
 	}
 	names := l.Functions()
@@ -192,6 +198,8 @@ func (l *module) Function(name string) (driver.Function, error) {
 }
 
 func (l *module) Functions() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	names := make([]string, 0, len(l.functions))
 	for n := range l.functions {
 		names = append(names, n)
@@ -201,6 +209,8 @@ func (l *module) Functions() []string {
 }
 
 func (l *module) Global(name string) (driver.Address, int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	a := l.globals[name]
 	if a == nil || l.unloaded.Load() {
 		names := make([]string, 0, len(l.globals))
@@ -232,6 +242,9 @@ func (l *module) Unload() error {
 		f.idle = nil
 		f.mu.Unlock()
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.compiled, l.functions, l.globals = nil, nil, nil
 	return nil
 }
 
