@@ -79,6 +79,9 @@ func (b *Buffer) CopyOut() []byte {
 	if err := b.mem.whole(what); err != nil {
 		panic(err)
 	}
+	if err := b.mem.dev.room("CopyOut "+what, b.bytes); err != nil {
+		panic(err)
+	}
 	out := make([]byte, b.bytes)
 	if len(out) > 0 {
 		if err := b.mem.dev.d.CopyOut(out, b.mem.base+addressOf(int(b.offset)), nil); err != nil {

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -70,6 +71,22 @@ func TestProceduralModel(t *testing.T) {
 	t.Logf("%s; the process grew by %d MiB", r.Launches[0].DRAMBytes, grown>>20)
 	if grown > 512<<20 {
 		t.Errorf("the process grew by %d MiB", grown>>20)
+	}
+}
+
+// Reading more than the computer holds is an error, not the end of the process.
+func TestReadingTooMuch(t *testing.T) {
+	d := fresh(t, "h200")
+	w := d.Procedural(F16, 3, 7_812_500, 8192)
+	for name, read := range map[string]func(){"Float32s f16 [7812500, 8192]": func() { w.Float32s() }, "Float64s f16 [7812500, 8192]": func() { w.Float64s() },
+		"CopyOut buffer of 128,000,000,000 B": func() { w.Buffer().CopyOut() }} {
+		err := panicOf(t, read)
+		if err == nil || !strings.HasPrefix(err.Error(), name+": out of memory: ") || !strings.HasSuffix(err.Error(), "\nread a part of it: t.Slice(from, to), or b.Tensor(dtype, shape…)") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if s := w.String(); !strings.Contains(s, "128 GB") || !strings.Contains(s, "elements)") {
+		t.Errorf("%s", s)
 	}
 }
 

@@ -16,6 +16,7 @@ func (t *Tensor) Float32s() []float32 {
 	if err := t.readable("Float32s"); err != nil {
 		panic(err)
 	}
+	t.room("Float32s", 4)
 	out := make([]float32, t.Len())
 	t.mustDownload("Float32s", func(first int, src []byte) {
 		switch t.dtype {
@@ -42,6 +43,7 @@ func (t *Tensor) Float64s() []float64 {
 	if err := t.readable("Float64s"); err != nil {
 		panic(err)
 	}
+	t.room("Float64s", 8)
 	out := make([]float64, t.Len())
 	size := t.dtype.Bytes()
 	t.mustDownload("Float64s", func(first int, src []byte) {
@@ -61,6 +63,7 @@ func (t *Tensor) Ints() []int {
 	if t.dtype.Float() {
 		panic(fail("use Float32s or Float64s", "Ints: %s holds fractions", t.describe()))
 	}
+	t.room("Ints", 8)
 	out := make([]int, t.Len())
 	size := t.dtype.Bytes()
 	t.mustDownload("Ints", func(first int, src []byte) {
@@ -69,6 +72,25 @@ func (t *Tensor) Ints() []int {
 		}
 	})
 	return out
+}
+
+// room panics with an *Error where the host has no memory for the elements in so many bytes each.
+func (t *Tensor) room(operation string, bytes int64) {
+	if err := t.mem.dev.room(operation+" "+t.describe(), int64(t.Len())*bytes); err != nil {
+		panic(err)
+	}
+}
+
+// room says why the host cannot hold so many bytes, or nil.
+func (d *Device) room(what string, bytes int64) error {
+	host, ok := d.d.(driver.HostMemory)
+	if !ok {
+		return nil
+	}
+	if err := host.HostMemory(bytes); err != nil {
+		return &Error{What: what + ": out of memory: " + err.Error(), How: "read a part of it: t.Slice(from, to), or b.Tensor(dtype, shape…)", Cause: err}
+	}
+	return nil
 }
 
 // At reads one element; it takes as many indices as there are dimensions.

@@ -77,6 +77,12 @@ type ZeroFiller interface {
 	ZeroFilled(Address) error
 }
 
+// HostMemory is a device that knows what the host has left.
+type HostMemory interface {
+	// HostMemory says why the host cannot take so many bytes more, or nil.
+	HostMemory(bytes int64) error
+}
+
 // Capability names an optional operation.
 type Capability string
 

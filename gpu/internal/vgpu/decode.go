@@ -1,6 +1,7 @@
 package vgpu
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -29,7 +30,7 @@ func typeBytes(t string) int {
 func (d *decoder) checkRegister(o *ptx.Operand, t string) error {
 	r := &d.f.Registers[o.Register]
 	if r.Type == "pred" {
-		return decodeError(d.m, d.in, "operand %s is a predicate, expected .%s", r.Name, t)
+		return d.m.ErrorAt(d.in, fmt.Sprintf("operand %s is a predicate, expected .%s", r.Name, t), "make a number of it: selp.b32 r, 1, 0, "+r.Name)
 	}
 	if (o.Select != "" || o.Negative) && d.in.Opcode[0] != 'v' {
 		return decodeError(d.m, d.in, "operand %s: parts of a register stand only in video instructions", o.Name)
@@ -37,7 +38,7 @@ func (d *decoder) checkRegister(o *ptx.Operand, t string) error {
 	have, want := ptx.TypeSize(r.Type), typeBytes(t)
 	wider := d.in.Opcode == "cvt" || d.in.Opcode == "ld" || d.in.Opcode == "st" || d.in.Opcode == "ldu"
 	if isWideType(r.Type) != (want == 8) || (have == 16) != (want == 16) || have != want && !wider {
-		return decodeError(d.m, d.in, "operand %s is of type .%s, expected .%s", r.Name, r.Type, t)
+		return d.wrongType(r, t)
 	}
 	if d.in.Opcode == "ld" || d.in.Opcode == "st" || d.in.Opcode == "mov" || d.in.Opcode == "cvt" {
 		return nil
@@ -52,9 +53,27 @@ func (d *decoder) checkRegister(o *ptx.Operand, t string) error {
 		return 'b'
 	}
 	if last := lastType(d.in); kind(r.Type) == 'f' && kind(last) == 'i' && kind(t) == 'i' || kind(r.Type) == 'i' && kind(t) == 'f' {
-		return decodeError(d.m, d.in, "operand %s is of type .%s, expected .%s", r.Name, r.Type, t)
+		return d.wrongType(r, t)
 	}
 	return nil
+}
+
+// wrongType is the error of a register of another type than an operand's.
+func (d *decoder) wrongType(r *ptx.Register, t string) error {
+	have, want := ptx.TypeSize(r.Type), typeBytes(t)
+	whole := func(bytes int) string { return fmt.Sprintf("u%d", 8*bytes) }
+	var hint string
+	switch {
+	case have == want:
+		hint = fmt.Sprintf("declare it .b%d, or move its bits: mov.b%d x, %s", 8*have, 8*have, r.Name)
+	case have <= 8 && want <= 8 && !isFloatType(r.Type) && !isFloatType(t):
+		hint = fmt.Sprintf("convert it: cvt.%s.%s x, %s", whole(want), whole(have), r.Name)
+	case have <= 8 && want <= 8:
+		hint = "convert it first, with cvt, or declare it ." + strings.TrimPrefix(t, "h")
+	default:
+		hint = "use a register of the operand's size"
+	}
+	return d.m.ErrorAt(d.in, fmt.Sprintf("operand %s is of type .%s, expected .%s", r.Name, r.Type, t), hint)
 }
 
 // lastType is the last modifier that is a type.
@@ -73,7 +92,7 @@ func (d *decoder) destination(o *ptx.Operand, t string) (uint32, error) {
 		return scratch, nil
 	}
 	if o.Kind != ptx.OperandRegister {
-		return 0, decodeError(d.m, d.in, "destination %s is no register", o.Name)
+		return 0, d.m.ErrorAt(d.in, fmt.Sprintf("destination %s is no register", o.Name), "the first operand receives the result: give a register, or _ to drop it")
 	}
 	if o.Pair != nil {
 		return 0, decodeError(d.m, d.in, "a second destination is not allowed here")
@@ -102,7 +121,7 @@ func (d *decoder) source(o *ptx.Operand, t string) (uint32, error) {
 		}
 		return d.specialSlot(o.Special, wide)
 	}
-	return 0, decodeError(d.m, d.in, "operand %s is neither a register nor a number", o.Name)
+	return 0, d.m.ErrorAt(d.in, fmt.Sprintf("operand %s is neither a register nor a number", o.Name), "move it into a register first")
 }
 
 // immediate gives the bits of a number as an operand of type t.
@@ -186,7 +205,7 @@ func (d *decoder) specialSlot(s ptx.Special, wide bool) (uint32, error) {
 // predicate gives the index of a predicate operand and the mask that negates it.
 func (d *decoder) predicate(o *ptx.Operand) (uint32, uint32, error) {
 	if o.Kind != ptx.OperandRegister || !isPredicate(&d.f.Registers[o.Register]) {
-		return 0, 0, decodeError(d.m, d.in, "operand %s is no predicate", o.Name)
+		return 0, 0, d.m.ErrorAt(d.in, fmt.Sprintf("operand %s is no predicate", o.Name), "compare it first, with setp, and give the predicate")
 	}
 	var not uint32
 	if o.Not {

@@ -72,6 +72,17 @@ func (m *memory) readOut(dst []byte, address driver.Address, what string) error 
 	return nil
 }
 
+// HostMemory says why this computer cannot take so many bytes more, or nil.
+func (d *Device) HostMemory(bytes int64) error {
+	b := &d.memory.back
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.look(); h.total > 0 && bytes > lookEvery && bytes > h.free-min(h.total/16, 512<<20) {
+		return fmt.Errorf("%s of host memory asked for, and %s", byteCount(uint64(bytes)), h)
+	}
+	return nil
+}
+
 // copyInside copies n bytes from one place of device memory to another; the ranges may overlap.
 func (m *memory) copyInside(dst, src driver.Address, n int64) error {
 	from, err := m.place(src, n, "copy from")

@@ -144,6 +144,9 @@ func (f *function) check(l *driver.Launch) error {
 			return fail("%d threads of %d registers need %d registers: an SM has %d", threads, a.Registers, need, p.RegistersPerSM)
 		}
 	}
+	if err := f.checkFiles(threads, fail); err != nil {
+		return err
+	}
 	if l.Shared < 0 {
 		return fail("%d B of dynamic shared memory", l.Shared)
 	}
@@ -167,6 +170,20 @@ func (f *function) check(l *driver.Launch) error {
 		return fail("sampling every %d-th CTA, for %v", l.Sample, l.SampleTime)
 	}
 	return f.checkSample(l)
+}
+
+// mostFileBytes is what the registers and the local memory of a CTA may take of the host.
+const mostFileBytes = 1 << 30
+
+// checkFiles refuses a CTA whose registers and local memory the host cannot hold.
+func (f *function) checkFiles(threads uint64, fail func(format string, args ...any) error) error {
+	warps := (threads + warpSize - 1) / warpSize
+	bytes := warps * uint64(f.program.fileBytes+warpSize*f.program.local)
+	if bytes <= mostFileBytes && f.module.device.HostMemory(int64(bytes)) == nil {
+		return nil
+	}
+	return fail("the registers and the local memory of a CTA of %d threads take %s of the host (%d B a thread): the limit is %s\nuse fewer threads in a CTA, or split the function", threads, byteCount(bytes),
+		f.program.fileBytes/warpSize+f.program.local, byteCount(mostFileBytes))
 }
 
 // run executes the CTAs on a worker a core.

@@ -121,6 +121,48 @@ func TestHostileModules(t *testing.T) {
 	}
 }
 
+// More than 10⁵ registers are refused by name; nearly as many load, and a CTA that is too large for the host is refused.
+func TestManyRegisters(t *testing.T) {
+	many := func(n int) string {
+		var b strings.Builder
+		b.WriteString(header + fmt.Sprintf(".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<%d>; .reg .b64 %%rd<2>;\nld.param.u64 %%rd0, [p];\n", n))
+		for i := range n {
+			fmt.Fprintf(&b, "ld.global.u32 %%r%d, [%%rd0];\n", i)
+		}
+		for i := range n {
+			fmt.Fprintf(&b, "st.global.u32 [%%rd0], %%r%d;\n", i)
+		}
+		b.WriteString("ret;\n}\n")
+		return b.String()
+	}
+	d := openTest(t, testProfile())
+	_, err := d.LoadPTX(many(100_001), driver.LoadOptions{Name: "many.ptx"})
+	if want := "many.ptx:100006:15: function k uses more than 100000 registers\n    ld.global.u32 %r99999, [%rd0];\n                  ^\nsplit the function, or keep arrays in .local or .shared memory"; err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+	start := cpuTime()
+	m, err := d.LoadPTX(many(40_000), driver.LoadOptions{Name: "many.ptx"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := cpuTime() - start; took > 4*time.Second {
+		t.Errorf("40,000 live registers took %v to load", took)
+	} else {
+		t.Logf("40,000 live registers: %v", took)
+	}
+	f := fn(t, m, "k")
+	out := upload(t, d, []uint32{5})
+	launch(t, d, f, dim(1), dim(32), out)
+	fail := func(format string, args ...any) error { return fmt.Errorf("launch k: "+format, args...) }
+	if err := f.(*function).checkFiles(1024, fail); err != nil {
+		t.Errorf("%v", err)
+	}
+	err = f.(*function).checkFiles(8192, fail)
+	if want := "launch k: the registers and the local memory of a CTA of 8192 threads take 1,310,916,608 B of the host (160024 B a thread): the limit is 1,073,741,824 B\nuse fewer threads in a CTA, or split the function"; err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+}
+
 func BenchmarkLoad(b *testing.B) {
 	for name, text := range largeTexts() {
 		b.Run(name, func(b *testing.B) {

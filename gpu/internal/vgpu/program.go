@@ -453,7 +453,7 @@ func (d *decoder) decode(in *ptx.Instruction, r *row) (inst, error) {
 		}
 	}
 	if len(in.Operands) != 1+len(r.src) {
-		return inst{}, decodeError(d.m, in, "%d operands, expected %d", len(in.Operands), 1+len(r.src))
+		return inst{}, d.m.ErrorAt(in, fmt.Sprintf("%d operands, expected %d", len(in.Operands), 1+len(r.src)), "operands stand between commas, the result first")
 	}
 	if in.Opcode == "cvt" && len(r.src) == 1 && (d.wideOperand(&in.Operands[0], r.dst) != isWideType(r.dst) || d.wideOperand(&in.Operands[1], r.src[0]) != isWideType(r.src[0])) {
 		return decodeConvert(d, in, r) // registers wider than the types

@@ -257,11 +257,16 @@ func TestLoadErrors(t *testing.T) {
 		{d, wrap("wgmma.fence.sync.aligned;"), "k.ptx:6:1: wgmma.fence.sync.aligned: needs .target sm_90a, and the PTX is for sm_75\n    wgmma.fence.sync.aligned;\n    ^\ncompile it for sm_90a, or use mma.sync"},
 		{d, wrap("add.rn.s32 %r1, %r2, %r3;"), "k.ptx:6:1: add.rn.s32: not supported by the virtual GPU\n    add.rn.s32 %r1, %r2, %r3;\n    ^\nnearest that works: add.s32"},
 		{d, wrap("call.uni f, ();\n"), "k.ptx:6:1: call.uni: not supported by the virtual GPU: function f has no body here\n    call.uni f, ();\n    ^\nput its body into the same source: modules are not linked"},
-		{d, wrap("add.s32 %r1, %rd, %r3;"), "k.ptx:6:1: add.s32: operand %rd is of type .b64, expected .u32\n    add.s32 %r1, %rd, %r3;\n    ^"},
-		{d, wrap("add.f32 %f, %f, %p;"), "k.ptx:6:1: add.f32: operand %p is a predicate, expected .f32\n    add.f32 %f, %f, %p;\n    ^"},
+		{d, wrap("add.s32 %r1, %rd, %r3;"), "k.ptx:6:1: add.s32: operand %rd is of type .b64, expected .u32\n    add.s32 %r1, %rd, %r3;\n    ^\nconvert it: cvt.u32.u64 x, %rd"},
+		{d, wrap("add.f32 %f, %f, %p;"), "k.ptx:6:1: add.f32: operand %p is a predicate, expected .f32\n    add.f32 %f, %f, %p;\n    ^\nmake a number of it: selp.b32 r, 1, 0, %p"},
 		{d, wrap("ld.global.u32 %r1, [%r2];"), "k.ptx:6:1: ld.global.u32: address %r2 has 32 bits, and global addresses have 64\n    ld.global.u32 %r1, [%r2];\n    ^\nwiden it with cvt.u64.u32"},
 		{d, wrap("cvt.f16.f32 %h, %f;"), "k.ptx:6:1: cvt.f16.f32: a conversion to a narrower floating-point type needs a rounding mode: .rn, .rz, .rm or .rp\n    cvt.f16.f32 %h, %f;\n    ^"},
 		{old, wrap("redux.sync.add.u32 %r1, %r2, -1;"), "k.ptx:6:1: redux.sync.add.u32: redux.sync needs sm_80\n    redux.sync.add.u32 %r1, %r2, -1;\n    ^\nuse shfl.sync"},
+		{d, wrap("add.s32 %r1, %r2, %h;"), "k.ptx:6:1: add.s32: operand %h is of type .b16, expected .u32\n    add.s32 %r1, %r2, %h;\n    ^\nconvert it: cvt.u32.u16 x, %h"},
+		{d, wrap("add.s32 %r1, %r2, %f;"), "k.ptx:6:1: add.s32: operand %f is of type .f32, expected .u32\n    add.s32 %r1, %r2, %f;\n    ^\ndeclare it .b32, or move its bits: mov.b32 x, %f"},
+		{d, wrap("add.s32 %r1, %r2;"), "k.ptx:6:1: add.s32: 2 operands, expected 3\n    add.s32 %r1, %r2;\n    ^\noperands stand between commas, the result first"},
+		{d, wrap("add.s32 5, %r2, %r3;"), "k.ptx:6:1: add.s32: destination 5 is no register\n    add.s32 5, %r2, %r3;\n    ^\nthe first operand receives the result: give a register, or _ to drop it"},
+		{d, wrap("selp.b32 %r1, %r2, %r3, %r4;"), "k.ptx:6:1: selp.b32: operand %r4 is no predicate\n    selp.b32 %r1, %r2, %r3, %r4;\n    ^\ncompare it first, with setp, and give the predicate"},
 		{old, header, "k.ptx:2:9: the PTX is for sm_80, device \"virtual:t4\" is sm_75\n    .target sm_80\n            ^\ncompile it for sm_75, or open a device that runs it"},
 	} {
 		_, err := c.d.LoadPTX(c.text, driver.LoadOptions{Name: "k.ptx"})
