@@ -65,6 +65,8 @@ func (f *Finding) Headline() string {
 	switch {
 	case f.Kind == FoundRace && f.Second != nil:
 		text += fmt.Sprintf(" between %s and %s, %s", article(f.First.What), article(f.Second.What), counted(f.Count, "hazard"))
+	case f.Kind == FoundOrder:
+		text += ": " + counted(f.Count, "word") + " of 4 B"
 	case f.Count > 1:
 		text += ", " + counted(f.Count, "time")
 	}

@@ -45,6 +45,7 @@ type launchRun struct {
 	fault     *driver.Fault
 	faultAt   uint64              // ordinal of its CTA
 	watch     func(*cta) observer // nil: no CTA is watched
+	reverse   bool                // CTAs and warps run in the opposite order
 	check     *sanitizer          // nil: not sanitized
 
 	wideAtomics sync.Mutex // held by an atomic of 128 bits
@@ -230,6 +231,9 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		result.Counts.Cache = r.caches.finish(fault == nil)
 	}
 	if r.check != nil {
+		if fault == nil {
+			r.check.compareOrders(f, l, time.Since(start))
+		}
 		result.Findings, result.Unwatched, result.Remarks = r.check.findings(fault), r.check.unwatched(), r.check.remarks()
 	}
 	if fault != nil {

@@ -36,7 +36,8 @@ type sanitizer struct {
 	equalAt    string                  // where first
 	most       string                  // why something was not watched
 	last       *allocation
-	doubts     doubts   // of reads of device memory
+	doubts     doubts // of reads of device memory
+	saved      saved
 	names      []placed // variables in shared and local memory
 }
 
@@ -99,7 +100,7 @@ type syncFact struct {
 }
 
 func newSanitizer(r *launchRun, p *program, tensors []driver.Extent) *sanitizer {
-	c := &sanitizer{run: r, p: p, tensors: tensors, global: newShadow(shadowCap, maxReaders), syncs: map[uint64]*farNode{}, found: map[findingKey]*driver.Finding{}, apart: map[*driver.Finding]int{},
+	c := &sanitizer{run: r, p: p, tensors: tensors, global: newShadow(shadowCap, maxReaders), syncs: map[uint64]*farNode{}, saved: saved{}, found: map[findingKey]*driver.Finding{}, apart: map[*driver.Finding]int{},
 		facts: make([]syncFact, len(p.f.Body)), names: p.placed}
 	origins := p.origins()
 	for i := range p.f.Body {

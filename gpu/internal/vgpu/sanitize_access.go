@@ -214,6 +214,7 @@ func (c *sanitizer) globalWritten(w *warp, in *inst, lane uint, address, size ui
 		}
 	}
 	if write {
+		c.saved.keep(c.run.memory, a, address, address+size)
 		a.markWritten(address, address+size)
 	}
 }

@@ -114,17 +114,21 @@ func (x *touchOf) party(m *mark, wrote bool) driver.Party {
 // where names what lies at an address.
 func (c *sanitizer) where(w *warp, id int32, s space, address uint64) string {
 	if s == spaceGlobal {
-		for i := range c.tensors {
-			if t := &c.tensors[i]; address >= uint64(t.Base) && address < uint64(t.Base)+uint64(t.Bytes) {
-				return fmt.Sprintf("byte %s of %s, parameter %d", strings.TrimSuffix(byteCount(address-uint64(t.Base)), " B"), t.Name, t.Param+1)
-			}
-		}
-		return w.w.run.memory.describeLocked(address)
+		return c.whereGlobal(address)
 	}
 	if v := c.named(s, address); v != nil {
 		return fmt.Sprintf("%s + %d", plainName(v.v.Name), address-v.at)
 	}
 	return ""
+}
+
+func (c *sanitizer) whereGlobal(address uint64) string {
+	for i := range c.tensors {
+		if t := &c.tensors[i]; address >= uint64(t.Base) && address < uint64(t.Base)+uint64(t.Bytes) {
+			return fmt.Sprintf("byte %s of %s, parameter %d", strings.TrimSuffix(byteCount(address-uint64(t.Base)), " B"), t.Name, t.Param+1)
+		}
+	}
+	return c.run.memory.describeLocked(address)
 }
 
 // named finds the variable that holds an offset of shared or local memory.

@@ -106,7 +106,7 @@ func (k *worker) admit() bool {
 	}
 	r.resident.Add(int64(n))
 	cluster := first / n
-	if r.device.backwards {
+	if r.device.backwards != r.reverse {
 		cluster = r.executed/n - 1 - cluster
 	}
 	clusters := driver.Dim3{X: r.grid.X / r.span.X, Y: r.grid.Y / r.span.Y, Z: r.grid.Z / r.span.Z}
@@ -224,6 +224,9 @@ func (k *worker) advance(c *cta) (done, moved bool) {
 		got, alive, can := false, 0, 0
 		for i := range c.warps {
 			w := &c.warps[i]
+			if k.run.reverse {
+				w = &c.warps[len(c.warps)-1-i]
+			}
 			if w.state == running {
 				k.turn(w)
 				got = got || !w.spun
