@@ -143,27 +143,36 @@ func (s *shadow) addReader(c *cell, r mark, ordered func(*mark) bool) {
 	if joins(&c.read, &r) {
 		return
 	}
-	if c.read.lanes == 0 || c.more == 0 && ordered(&c.read) {
+	if c.read.lanes == 0 || ordered(&c.read) {
 		c.read = r
+		if c.more > 0 { // others of its time are ordered too, as a rule
+			list := s.lists[c.more]
+			n := 0
+			for i := range list {
+				if !ordered(&list[i]) {
+					list[n] = list[i]
+					n++
+				}
+			}
+			s.lists[c.more] = list[:n]
+		}
 		return
 	}
 	if c.more == 0 {
 		c.more = s.list(nil)
 	}
 	list := s.lists[c.more]
-	if ordered(&c.read) {
-		c.read = r
-		return
-	}
 	for i := range list {
 		if joins(&list[i], &r) {
 			return
 		}
 	}
-	for i := range list {
-		if ordered(&list[i]) {
-			list[i] = r
-			return
+	if len(list) >= 16 {
+		for i := range list {
+			if ordered(&list[i]) {
+				list[i] = r
+				return
+			}
 		}
 	}
 	if s.most > 0 && len(list) >= s.most-1 {
