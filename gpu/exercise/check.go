@@ -29,7 +29,7 @@ type exercise struct {
 }
 
 // exercises is the course's, in order.
-var exercises = slices.Concat(theMemoryWall, readingWell)
+var exercises = slices.Concat(theMemoryWall, readingWell, sharing)
 
 // mistake is a way to go wrong and the number it leads to.
 type mistake struct {

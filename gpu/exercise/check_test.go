@@ -13,15 +13,18 @@ import (
 // TestAnswers compares the formulas with numbers worked out by hand from the datasheets.
 func TestAnswers(t *testing.T) {
 	for id, want := range map[string]float64{
-		"01.1": 33_554_432,                            // 4096·4096·2
-		"01.2": 33_554_432.0 / (33_554_432 + 16_384),  // 2·4096² FLOP over weights, input and output
-		"01.3": 989.0 / 4.8 / (1 - 989.0/4.8/2048),    // 229.1
-		"01.4": 165.2 / 1.008 / (1 - 163.8889/2048.0), // 178.2
-		"01.5": 4800 / 15.00983,                       // (8,030,261,248 − 525,336,576)·2 B
-		"02.1": 32,                                    // 32 lanes, 8·4 B apart
-		"02.2": 16,                                    // 32 sectors for 32·2 B, which fit into 2
-		"02.3": 4.8e12 * 700 / 1.755e9,                // 1.91 MB
-		"02.4": 6,                                     // 24 sectors a request: 24·32 B ÷ 32 lanes ÷ 4 B
+		"01.1": 33_554_432,                                          // 4096·4096·2
+		"01.2": 33_554_432.0 / (33_554_432 + 16_384),                // 2·4096² FLOP over weights, input and output
+		"01.3": 989.0 / 4.8 / (1 - 989.0/4.8/2048),                  // 229.1
+		"01.4": 165.2 / 1.008 / (1 - 163.8889/2048.0),               // 178.2
+		"01.5": 4800 / 15.00983,                                     // (8,030,261,248 − 525,336,576)·2 B
+		"04.1": 8 * 33_570_816.0 / 33_685_504,                       // weights, input and output of one; of eight
+		"04.2": 2 * 33_570_816 / 4.8e12 * 989e12 / (2 * 16_777_216), // 412
+		"04.3": 100 * (1 - 567.0/1600), "04.4": 231,                 // by hand
+		"02.1": 32,                     // 32 lanes, 8·4 B apart
+		"02.2": 16,                     // 32 sectors for 32·2 B, which fit into 2
+		"02.3": 4.8e12 * 700 / 1.755e9, // 1.91 MB
+		"02.4": 6,                      // 24 sectors a request: 24·32 B ÷ 32 lanes ÷ 4 B
 	} {
 		e := find(id)
 		if e == nil {
