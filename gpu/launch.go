@@ -1,7 +1,10 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -96,6 +99,7 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 	ctx, cancel := f.module.dev.limited(scope.ctx, spec.Config.Limit)
 	defer cancel()
 	result, err := f.module.dev.d.Launch(ctx, launch)
+	showPrinted(result, err)
 	for _, found := range scope.findings {
 		if result != nil {
 			found.add(spec.Name, launch.Grid.Count(), result)
@@ -111,6 +115,17 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 		check: checked.Sub(start), device: ran.Sub(checked), evaluate: time.Since(ran),
 	}})
 	return nil
+}
+
+// showPrinted writes what the launch printed by printf, before anything that is said about it.
+func showPrinted(r *driver.Result, err error) {
+	var fault *driver.Fault
+	switch {
+	case r != nil:
+		io.WriteString(os.Stdout, r.Printed)
+	case errors.As(err, &fault):
+		io.WriteString(os.Stdout, fault.Printed)
+	}
 }
 
 // prepare checks configuration and arguments and packs them.

@@ -205,6 +205,7 @@ type Result struct {
 	Cold      bool              // the L2 was cold at the start
 	Samples   []time.Duration   // measured durations; empty on the virtual device
 	Host      time.Duration     // host time that the launch took, the simulation's on a virtual device
+	Printed   string            // by printf in device code, CTA after CTA in the order of the grid
 	Findings  []Finding         // of a sanitized launch, in the order in which they were first seen
 	Unwatched string            // of a sanitized launch: what was not checked, and why; "" where all was
 	Remarks   string            // of a sanitized launch: what is worth knowing and not wrong

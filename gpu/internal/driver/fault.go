@@ -38,5 +38,6 @@ type Fault struct {
 	Space       string // "global", "shared", "local", "const", "param"
 	Bytes       int    // width of the access
 	Allocation  string // what lies nearest: "8 B past the end of allocation 0x… of 4,096 B"
+	Printed     string // by printf before
 	Detail      string // anything else worth a line
 }

@@ -43,7 +43,8 @@ type Variable struct {
 	Pointer  bool   // declared .ptr
 	Init     []byte // initial bytes, shorter than Size where the rest is zero; nil where there are none
 	InitRefs []Reference
-	Vector   int // 2 or 4 for .v2 and .v4; 0 for single elements
+	Vector   int   // 2 or 4 for .v2 and .v4; 0 for single elements
+	Register int32 // of a .reg parameter: its register in the function; its Space is "reg"
 	Line     int
 
 	at            token // its name

@@ -78,7 +78,7 @@ func TestErrors(t *testing.T) {
 		{"no type of a register", body("\t.reg %q;"), "k.ptx:9:7: .reg has no type\n    .reg %q;\n         ^\nwrite .reg .b32 or another type"},
 		{"no type of a variable", head + ".global x;", "k.ptx:4:9: variable x has no type\n    .global x;\n            ^\nwrite .b8, .u32, .f32 or another type before the name"},
 		{"predicate in memory", head + ".global .pred x;", "k.ptx:4:15: variable x is of type .pred: predicates are in registers alone\n    .global .pred x;\n                  ^\nuse .b8"},
-		{"register parameter", head + ".func (.reg .u32 r) f (.reg .u32 a) { ret; }", "k.ptx:4:8: a result in a register is not supported\n    .func (.reg .u32 r) f (.reg .u32 a) { ret; }\n           ^\ndeclare it with .param, as compilers have done since PTX 2.0"},
+		{"register parameter", head + ".entry f (.reg .u32 a) { ret; }", "k.ptx:4:11: only a parameter of a .func can be a register\n    .entry f (.reg .u32 a) { ret; }\n              ^\ndeclare it with .param"},
 		{"alignment", head + ".global .align 3 .b8 x[4];", "k.ptx:4:16: alignment 3 is no power of two\n    .global .align 3 .b8 x[4];\n                   ^"},
 		{"length missing", head + ".global .b8 x[4][];", "k.ptx:4:18: a length of variable x is missing\n    .global .b8 x[4][];\n                     ^\nonly the first length may be left out"},
 		{"length negative", head + ".global .b8 x[4-5];", "k.ptx:4:15: an array cannot have -1 elements\n    .global .b8 x[4-5];\n                  ^\nthe limit is 1 TiB"},

@@ -82,17 +82,19 @@ func (p *parser) params(what string) []*Variable {
 	var bytes int64
 	for !p.accept(")") {
 		t := p.advance()
-		switch {
-		case t.text == ".reg":
-			p.failHint(t, "declare it with .param, as compilers have done since PTX 2.0", "a %s in a register is not supported", what)
-		case t.text != ".param":
+		if t.text != ".param" && t.text != ".reg" {
 			p.fail(t, "expected .param, found %s", t.shown())
 		}
 		v := p.variable("param", false, nil)
+		if t.text == ".reg" {
+			p.registerParam(t, what, v)
+		}
 		if p.scope.variables[v.Name] != nil && v.Name != "_" {
 			p.failHint(p.last, "give it another name", "%s %s is declared twice", what, v.Name)
 		}
-		p.scope.variables[v.Name] = v
+		if v.Space == "param" {
+			p.scope.variables[v.Name] = v
+		}
 		bytes += v.Size + int64(v.Align)
 		if bytes > maxParamBytes+1024 {
 			p.fail(open, "more than %d bytes of parameters", maxParamBytes)
@@ -197,6 +199,23 @@ func (p *parser) prototype(name token) {
 		p.f.Prototypes = map[string]*Function{}
 	}
 	p.f.Prototypes[name.text] = f
+}
+
+// registerParam makes a parameter that is declared with .reg a register of the function.
+func (p *parser) registerParam(t token, what string, v *Variable) {
+	v.Space = "reg"
+	if v.Name == "_" {
+		return
+	}
+	if p.f == nil || p.f.Entry || v.Dynamic {
+		p.failHint(t, "declare it with .param", "only a %s of a .func can be a register", what)
+	}
+	if p.scope.registers[v.Name] != nil {
+		p.failHint(p.last, "give it another name", "%s %s is declared twice", what, v.Name)
+	}
+	d := &declared{typ: v.Type, count: 1, parts: 1, used: map[int]int32{}}
+	p.scope.registers[v.Name] = d
+	v.Register = p.use(d, 0, v.Name)
 }
 
 // attribute skips `(.managed, .unified(19, 95))`, t being .attribute.

@@ -9,23 +9,25 @@ import (
 
 // cta is the state of one resident CTA: its warps with their registers, shared and local memory, and barriers.
 type cta struct {
-	p        *program
-	index    [3]uint32 // %ctaid
-	cluster  []*cta    // by rank; of one CTA where the launch has no clusters
-	rank     int       // in its cluster
-	gang     *gang     // what the cluster shares
-	ordinal  uint64    // among the CTAs that the launch executes
-	trace    []uint64  // lines of memory that it touched, while another CTA is in the worker's hand
-	sm       int       // that it lies on
-	warps    []warp
-	shared   []byte
-	local    []byte
-	barriers [maxBarriers]barrierState
-	begun    bool
-	flying   []delivery // asynchronous copies on their way here
-	watch    observer   // nil: nobody watches
-	check    *sanitizer
-	checked  *ctaCheck // what the sanitizer keeps of this CTA
+	p         *program
+	index     [3]uint32 // %ctaid
+	cluster   []*cta    // by rank; of one CTA where the launch has no clusters
+	rank      int       // in its cluster
+	gang      *gang     // what the cluster shares
+	ordinal   uint64    // among the CTAs that the launch executes
+	trace     []uint64  // lines of memory that it touched, while another CTA is in the worker's hand
+	sm        int       // that it lies on
+	warps     []warp
+	shared    []byte
+	local     []byte
+	barriers  [maxBarriers]barrierState
+	begun     bool
+	printed   []byte     // by printf
+	unprinted bool       // there was more
+	flying    []delivery // asynchronous copies on their way here
+	watch     observer   // nil: nobody watches
+	check     *sanitizer
+	checked   *ctaCheck // what the sanitizer keeps of this CTA
 
 	files []byte // register files
 	grid  driver.Dim3
@@ -53,6 +55,9 @@ func newCTA(p *program, grid, dim, span driver.Dim3, dynamic int) *cta {
 		w.pred = preds[i*p.preds : (i+1)*p.preds : (i+1)*p.preds]
 		w.local = k.local[i*warpSize*p.local : (i+1)*warpSize*p.local]
 		w.stack = make([]split, 0, 8)
+		if p.local > p.stackAt {
+			w.sp = make([]uint32, warpSize)
+		}
 		for _, c := range p.constants {
 			if c.wide {
 				fill(w.u64(c.at), c.bits)
@@ -148,6 +153,7 @@ func (k *cta) fillSpecial(w *warp, s specialSlot) {
 // start makes it a CTA of the grid, at its entry.
 func (k *cta) start(r *launchRun, index [3]uint32, sm int) {
 	k.index, k.sm, k.begun, k.flying = index, sm, false, nil
+	k.printed, k.unprinted = nil, false
 	threads := int(k.dim.Count())
 	clear(k.shared)
 	clear(k.local)
@@ -162,6 +168,9 @@ func (k *cta) start(r *launchRun, index [3]uint32, sm int) {
 		w.arrived, w.entered = 0, 0
 		w.stack = append(w.stack[:0], split{block: 0, join: -1, mask: w.live})
 		w.async.reset()
+		for lane := range w.sp {
+			w.sp[lane] = uint32(k.p.stackAt)
+		}
 		w.groups.reset(k.p.flight)
 		for _, r := range k.p.slots.zero {
 			k.zero(w, r)

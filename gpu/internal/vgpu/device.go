@@ -25,6 +25,7 @@ type Device struct {
 	launches uint64
 	// backwards executes CTAs from the grid's last to its first: a CUDA kernel must not depend on their order.
 	backwards bool
+	heap      deviceHeap // of malloc in device code
 	// globalTime is %globaltimer, ns: it begins at an arbitrary time and goes on with every launch.
 	globalTime uint64
 	workspace  *allocation // of cooperative launches

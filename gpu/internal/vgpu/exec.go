@@ -89,6 +89,10 @@ func (w *warp) run() {
 			w.arrive(b, c, top)
 		case endCluster:
 			w.clusterBarrier(b, c, top)
+		case endCall:
+			w.call(c, top, b)
+		case endTable:
+			w.table(c, top, b)
 		default:
 			if w.leave(b, c, top) {
 				return

@@ -1,6 +1,10 @@
 package vgpu
 
-import "memwall/gpu/internal/ptx"
+import (
+	"slices"
+
+	"memwall/gpu/internal/ptx"
+)
 
 // flow is the control-flow graph of a function: basic blocks, their successors, immediate post-dominators and the
 // registers alive at their borders.
@@ -24,13 +28,15 @@ func endsBlock(in *ptx.Instruction) bool {
 		return true
 	case "bar", "barrier":
 		return !in.Has("warp")
+	case "call":
+		return len(in.Modifiers) == 1 && (in.Modifiers[0] == callEnter || in.Modifiers[0] == callReturn || in.Modifiers[0] == callEnd)
 	}
 	return false
 }
 
 // leaves reports whether the instruction ends its lanes.
 func leaves(in *ptx.Instruction) bool {
-	return in.Opcode == "ret" || in.Opcode == "exit" || in.Opcode == "trap"
+	return in.Opcode == "ret" || in.Opcode == "exit" || in.Opcode == "trap" || in.Opcode == "call" && (in.Has(callReturn) || in.Has(callEnd))
 }
 
 // newFlow cuts a body into blocks; block 0 begins with instruction 0.
@@ -65,11 +71,22 @@ func newFlow(f *ptx.Function) *flow {
 		if last.Opcode == "bra" && len(last.Operands) > 0 {
 			b.next = append(b.next, blockAt[last.Operands[0].Target])
 			falls = last.Guard >= 0
+		} else if last.Opcode == "brx" {
+			for _, o := range last.Operands {
+				if o.Kind == ptx.OperandTable {
+					for _, at := range f.Tables[o.Target].Targets {
+						if !slices.Contains(b.next, blockAt[at]) {
+							b.next = append(b.next, blockAt[at])
+						}
+					}
+				}
+			}
+			falls = last.Guard >= 0
 		} else if leaves(last) {
 			b.next = append(b.next, len(g.blocks))
 			falls = last.Guard >= 0
 		}
-		if falls && (len(b.next) == 0 || b.next[0] != blockAt[b.to]) {
+		if falls && !slices.Contains(b.next, blockAt[b.to]) {
 			b.next = append(b.next, blockAt[b.to])
 		}
 	}
@@ -165,7 +182,7 @@ func hasDestination(in *ptx.Instruction) bool {
 	switch in.Opcode {
 	case "st", "red", "bra", "brx", "bar", "barrier", "ret", "exit", "trap", "membar", "fence", "prefetch", "prefetchu", "stmatrix", "nanosleep",
 		"griddepcontrol", "discard", "applypriority", "setmaxnreg", "brkpt", "pmevent", "cp", "call", "tensormap":
-		return (in.Opcode == "bar" || in.Opcode == "barrier") && in.Has("red")
+		return (in.Opcode == "bar" || in.Opcode == "barrier") && in.Has("red") || in.Opcode == "call" && in.Has(callArgument)
 	}
 	return true
 }

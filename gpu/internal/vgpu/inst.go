@@ -47,25 +47,26 @@ const (
 
 // extra holds what few instructions need.
 type extra struct {
-	regs    []uint32 // vector destinations, or data of a store
-	sources []uint32 // fragments of an mma, parts of a pack
-	inner   *inst    // of a guarded instruction
-	twin    *inst    // its masked twin
-	guard   uint32   // predicate
-	not     uint32   // all ones for @!p
-	second  int32    // second predicate destination, -1 where there is none
-	combine int8     // setp: 0 none, 1 and, 2 or, 3 xor
-	third   uint32   // predicate that setp combines with
-	notC    uint32
-	scalar  func(a, b, c uint64) uint64
-	mma     *mmaShape
-	wmma    *wmmaMove
-	parts   []inst // of a wmma.mma
-	wgmma   *wgmmaOp
-	bulk    *bulkOp
-	edit    *mapEdit
-	flying  []int32 // registers that can be in flight (wgmma_flight.go)
-	atomic  *atomicExtra
+	regs               []uint32 // vector destinations, or data of a store
+	sources            []uint32 // fragments of an mma, parts of a pack
+	inner              *inst    // of a guarded instruction
+	twin               *inst    // its masked twin
+	guard              uint32   // predicate
+	not                uint32   // all ones for @!p
+	second             int32    // second predicate destination, -1 where there is none
+	combine            int8     // setp: 0 none, 1 and, 2 or, 3 xor
+	third              uint32   // predicate that setp combines with
+	notC               uint32
+	scalar             func(a, b, c uint64) uint64
+	mma                *mmaShape
+	wmma               *wmmaMove
+	parts              []inst // of a wmma.mma
+	wgmma              *wgmmaOp
+	bulk               *bulkOp
+	edit               *mapEdit
+	flying             []int32 // registers that can be in flight (wgmma_flight.go)
+	atomic             *atomicExtra
+	results, arguments []passed // of a system call
 }
 
 // warp is 32 lanes with their registers.
@@ -81,8 +82,9 @@ type warp struct {
 	spinning bool // and so did the one before
 	turns    int  // slices of fuel since others had their turn
 	stack    []split
-	arrived  uint32 // lanes that have arrived at the cluster's barrier in this phase
-	entered  uint32 // and those that have not waited since
+	sp       []uint32 // lanes' stack pointers; nil where nothing allocates
+	arrived  uint32   // lanes that have arrived at the cluster's barrier in this phase
+	entered  uint32   // and those that have not waited since
 	looks    looks
 	async    asyncState
 	groups   warpgroupState

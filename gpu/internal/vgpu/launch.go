@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +46,7 @@ type launchRun struct {
 	failing   sync.Mutex
 	fault     *driver.Fault
 	faultAt   uint64              // ordinal of its CTA
+	printed   map[uint64]string   // what CTAs printed, by their place in the grid
 	watch     func(*cta) observer // nil: no CTA is watched
 	reverse   bool                // CTAs and warps run in the opposite order
 	check     *sanitizer          // nil: not sanitized
@@ -236,9 +239,11 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		}
 		result.Findings, result.Unwatched, result.Remarks = r.check.findings(fault), r.check.unwatched(), r.check.remarks()
 	}
+	result.Printed = r.output()
 	if fault != nil {
+		r.fault.Printed = result.Printed
 		if r.check != nil {
-			return &driver.Result{Findings: result.Findings, Unwatched: result.Unwatched, Remarks: result.Remarks}, fault
+			return &driver.Result{Printed: result.Printed, Findings: result.Findings, Unwatched: result.Unwatched, Remarks: result.Remarks}, fault
 		}
 		return nil, fault
 	}
@@ -268,6 +273,34 @@ func (r *launchRun) fail(ordinal uint64, f *driver.Fault) {
 		r.fault, r.faultAt = f, ordinal
 	}
 	r.stopFlag.Store(true)
+}
+
+// keepPrinted takes over what a CTA has printed.
+func (r *launchRun) keepPrinted(c *cta) {
+	if len(c.printed) == 0 {
+		return
+	}
+	text := string(c.printed)
+	if c.unprinted {
+		text += fmt.Sprintf("\n(more than %d B: the rest was not kept)\n", maxPrinted)
+	}
+	r.failing.Lock()
+	defer r.failing.Unlock()
+	if r.printed == nil {
+		r.printed = map[uint64]string{}
+	}
+	place := uint64(c.index[0]) + uint64(r.grid.X)*(uint64(c.index[1])+uint64(r.grid.Y)*uint64(c.index[2]))
+	r.printed[place] = text
+	c.printed = nil
+}
+
+// output is what the launch has printed, CTA after CTA.
+func (r *launchRun) output() string {
+	var b strings.Builder
+	for _, at := range slices.Sorted(maps.Keys(r.printed)) {
+		b.WriteString(r.printed[at])
+	}
+	return b.String()
 }
 
 // execute lets the workers take CTAs in the grid's order.
@@ -310,6 +343,9 @@ func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
 		for id := b.from; id < b.to; id++ {
 			line := &lines[id]
 			info := &p.infos[id]
+			if info.pseudo {
+				continue
+			}
 			line.WarpInstructions = s.warps
 			line.ThreadInstructions = s.lanes
 			active := s.warps

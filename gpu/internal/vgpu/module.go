@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -57,6 +58,12 @@ func (d *Device) LoadPTX(text string, o driver.LoadOptions) (driver.Module, erro
 	if err != nil {
 		loaded.Unload()
 		return nil, err
+	}
+	if slices.ContainsFunc(m.Functions, func(f *ptx.Function) bool { return f.Name == "malloc" }) {
+		if err := d.heap.open(d.memory); err != nil {
+			loaded.Unload()
+			return nil, err
+		}
 	}
 	for _, f := range m.Functions {
 		if !f.Entry || !f.HasBody {
@@ -129,7 +136,10 @@ func (l *module) place(m *ptx.Module) (map[*ptx.Variable]uint64, error) {
 		for _, r := range v.InitRefs {
 			target, ok := byName[r.Name]
 			if !ok {
-				return nil, &ptx.Error{Name: m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s holds the address of %s, which is no variable of this module", v.Name, r.Name), Source: m.SourceLine(v.Line)}
+				target, ok = functionAddress(m, r.Name)
+			}
+			if !ok {
+				return nil, &ptx.Error{Name: m.Name, Line: v.Line, Col: 1, Message: fmt.Sprintf("variable %s holds the address of %s, which is no variable or function of this module", v.Name, r.Name), Source: m.SourceLine(v.Line)}
 			}
 			address := target + uint64(r.Addend)
 			switch {

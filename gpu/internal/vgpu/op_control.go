@@ -38,12 +38,11 @@ func (d *decoder) ending(b *block, in *ptx.Instruction, id int32) error {
 	switch in.Opcode {
 	case "bra":
 		e.kind = endBranch
-		e.target = int32(len(d.g.blocks))
-		for k := range d.g.blocks {
-			if d.g.blocks[k].from == in.Operands[0].Target {
-				e.target = int32(k)
-			}
-		}
+		e.target = d.blockFrom(in.Operands[0].Target)
+	case "brx":
+		return d.tableEnding(e, in)
+	case "call":
+		return d.callEnding(e, in)
 	case "ret", "exit":
 		e.kind = endExit
 	case "trap":

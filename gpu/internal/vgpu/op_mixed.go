@@ -72,7 +72,14 @@ func (d *decoder) move(in *ptx.Instruction) (inst, bool, error) {
 	case in.Operands[1].Kind == ptx.OperandSymbol && in.Operands[1].Variable.Space == "param" && !d.isParameter(in.Operands[1].Variable):
 		return inst{}, true, d.m.ErrorAt(in, "the address of a call's argument is not supported by the virtual GPU", "read it with ld.param")
 	case in.Operands[1].Kind == ptx.OperandFunction:
-		return inst{}, true, d.m.ErrorAt(in, "the address of a function is not supported by the virtual GPU", "declare device functions __forceinline__")
+		address, ok := functionAddress(d.m, in.Operands[1].Name)
+		if !ok || !isWideType(t) {
+			return inst{}, true, d.m.ErrorAt(in, "the address of "+in.Operands[1].Name+" is not supported by the virtual GPU", "take that of a .func with a body, by mov.u64")
+		}
+		x := inst{fn: laneMovB64, flags: flagWide, a: d.constant(address, true), pattern: -1}
+		var err error
+		x.d, err = d.destination(&in.Operands[0], t)
+		return x, true, err
 	}
 	return inst{}, false, nil
 }

@@ -20,27 +20,29 @@ type program struct {
 	infos   []info // by PTX instruction
 	slots   *slots
 
-	fileBytes  int // register file of a warp
-	constants  []constant
-	specials   []specialSlot
-	perCTA     []specialSlot // special registers that change from CTA to CTA
-	preds      int
-	params     []paramSlot
-	paramBytes int
-	shared     int             // static bytes, those reserved included
-	reserved   int             // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
-	dynamicAt  int             // where dynamic shared memory begins
-	local      int             // bytes a lane
-	flight     int             // registers that can hold a wgmma's result in flight
-	patterns   int             // memory instructions with an address memo
-	chain      uint64          // longest chain of loads whose addresses depend on each other, each taken once
-	talk       talk            // by which its CTAs communicate; none where in is nil
-	pointers   []bool          // parameters that are used as addresses
-	placed     []placed        // shared variables, and those of the lanes' frames
-	threading  sync.Once       // of the blocks' threads
-	text       func() []string // the instructions, one line each
-	hintsOnce  sync.Once
-	evictions  []evictionHint // by pattern
+	fileBytes   int // register file of a warp
+	constants   []constant
+	specials    []specialSlot
+	perCTA      []specialSlot // special registers that change from CTA to CTA
+	preds       int
+	params      []paramSlot
+	paramBytes  int
+	shared      int             // static bytes, those reserved included
+	reserved    int             // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
+	dynamicAt   int             // where dynamic shared memory begins
+	local       int             // bytes a lane
+	stackAt     int             // where in them alloca begins
+	viaPointers bool            // functions are called through pointers
+	flight      int             // registers that can hold a wgmma's result in flight
+	patterns    int             // memory instructions with an address memo
+	chain       uint64          // longest chain of loads whose addresses depend on each other, each taken once
+	pointers    []bool          // parameters that are used as addresses
+	placed      []placed        // shared variables, and those of the lanes' frames
+	threading   sync.Once       // of the blocks' threads
+	text        func() []string // the instructions, one line each
+	hintsOnce   sync.Once
+	evictions   []evictionHint // by pattern
+	talk        talk           // by which its CTAs communicate; none where in is nil
 }
 
 // info is what is known of one PTX instruction without running it.
@@ -51,6 +53,7 @@ type info struct {
 	warp   bool // flops are a warp's, not a lane's
 	guard  bool
 	kind   memoryKind
+	pseudo bool // made by link: it counts for nothing
 	global bool // a global load, whose result takes a round trip
 	wait   bool // waits for asynchronous work
 }
@@ -116,6 +119,8 @@ const (
 	endTrap
 	endBarrier
 	endCluster
+	endCall
+	endTable // brx.idx
 )
 
 // ending is what stands at the end of a block.
@@ -134,6 +139,8 @@ type ending struct {
 	barReg   int32 // slot of the number or count where it is no constant; -1
 	countReg int32
 	reduce   barrierReduce
+	calls    []callTarget // functions that a call may go to
+	table    []int32      // targets of brx.idx
 }
 
 // barrierReduce is what bar.red does: a predicate over all threads of the barrier.
@@ -146,6 +153,8 @@ type barrierReduce struct {
 // decoder turns the instructions of one function into a program.
 type decoder struct {
 	p       *program
+	linked  *linked
+	starts  map[int]int32 // basic blocks by their first instruction
 	m       *ptx.Module
 	f       *ptx.Function
 	g       *flow
@@ -170,12 +179,13 @@ type constantKey struct {
 
 // compile decodes an entry; symbols hold the addresses of module variables in global memory.
 func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint64, sm int) (*program, error) {
-	f, err := inlineCalls(m, entry)
+	l, err := link(m, entry)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{module: m, f: f, inlined: f != entry}
-	d := &decoder{p: p, m: m, f: f, symbols: map[*ptx.Variable]uint64{}, consts: map[constantKey]uint32{}, special: map[ptx.Special]uint32{}, sm: sm}
+	f := l.f
+	p := &program{module: m, f: f, inlined: l.inlined, viaPointers: l.pointers}
+	d := &decoder{p: p, m: m, f: f, linked: l, symbols: map[*ptx.Variable]uint64{}, consts: map[constantKey]uint32{}, special: map[ptx.Special]uint32{}, sm: sm}
 	for v, a := range symbols {
 		d.symbols[v] = a
 	}
@@ -194,7 +204,7 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 	}
 	p.flow = d.g
 	d.flight = findFlight(f)
-	d.s = d.g.assign(f, d.flight)
+	d.s = d.g.assign(f, d.flight, l.parts)
 	p.slots, p.preds, d.next = d.s, d.s.preds, d.s.bytes
 	p.infos = make([]info, len(f.Body))
 	p.blocks = make([]block, len(d.g.blocks))
@@ -271,6 +281,12 @@ func (d *decoder) layout() error {
 		}
 	}
 	p.local = alignUp(p.local, 16)
+	p.stackAt = p.local
+	for i := range d.f.Body {
+		if d.f.Body[i].Opcode == "alloca" || d.f.Body[i].Opcode == "stacksave" {
+			p.local = p.stackAt + stackBytes
+		}
+	}
 	p.dynamicAt = alignUp(p.shared, align)
 	for _, v := range dynamic {
 		d.symbols[v] = uint64(p.dynamicAt)
@@ -312,6 +328,9 @@ func (d *decoder) checkNames() error {
 	t := table()
 	for i := range d.f.Body {
 		in := &d.f.Body[i]
+		if isPseudo(in) {
+			continue
+		}
 		if t.find(canonicalSpelling(in), in.Opcode) == nil {
 			return unsupported(d.m, in)
 		}
@@ -352,7 +371,7 @@ func (d *decoder) block(k int) error {
 		in := &d.f.Body[i]
 		d.in, d.inf = in, &d.p.infos[i]
 		r := table().find(canonicalSpelling(in), in.Opcode)
-		*d.inf = info{class: r.class, flop: r.flop, flops: r.flops, guard: in.Guard >= 0, wait: isWait(in)}
+		*d.inf = info{class: r.class, flop: r.flop, flops: r.flops, guard: in.Guard >= 0, wait: isWait(in), pseudo: isPseudo(in)}
 		if endsBlock(in) {
 			if err := d.ending(b, in, int32(i)); err != nil {
 				return err

@@ -2,6 +2,7 @@ package vgpu
 
 import (
 	"container/heap"
+	"slices"
 	"sort"
 
 	"memwall/gpu/internal/ptx"
@@ -36,8 +37,8 @@ type interval struct {
 
 // assign gives registers slots by a linear scan over their intervals. Two registers whose intervals do not overlap may
 // share one; lanes on different paths never disturb each other, since every write is masked. Registers numbered in alone
-// share with none.
-func (g *flow) assign(f *ptx.Function, alone []int32) *slots {
+// share with none, and neither do those of functions that are entered with those of others.
+func (g *flow) assign(f *ptx.Function, alone []int32, parts []portion) *slots {
 	n := len(f.Registers)
 	s := &slots{at: make([]uint32, n), wide: make([]bool, n), preds: firstPred}
 	spans := make([]interval, n)
@@ -58,7 +59,11 @@ func (g *flow) assign(f *ptx.Function, alone []int32) *slots {
 		}
 	}
 	if len(g.blocks) > 0 {
-		g.blocks[0].liveIn.each(func(i int) { s.zero = append(s.zero, g.across[i]) })
+		for k := range g.blocks {
+			if k == 0 || slices.ContainsFunc(parts, func(p portion) bool { return p.from == g.blocks[k].from }) {
+				g.blocks[k].liveIn.each(func(i int) { s.zero = append(s.zero, g.across[i]) })
+			}
+		}
 	}
 	next := uint32(4 * unit) // scratch first
 	var wait []interval
@@ -85,6 +90,9 @@ func (g *flow) assign(f *ptx.Function, alone []int32) *slots {
 	size := func(r int32) int { return b2i(s.wide[r]) + b2i(isQuad(&f.Registers[r])) }
 	var active expiring
 	for _, v := range wait {
+		for len(parts) > 0 && v.low >= parts[0].from {
+			parts, active, free = parts[1:], nil, [3][]uint32{}
+		}
 		for len(active) > 0 && active[0].high < v.low {
 			r := heap.Pop(&active).(interval).register
 			free[size(r)] = append(free[size(r)], s.at[r])

@@ -28,7 +28,7 @@ type row struct {
 var handRows [][]row
 
 func init() {
-	handRows = [][]row{controlRows, hintRows, clusterRows, mbarrierRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, tensorMapRows, mixedRows, videoRows}
+	handRows = [][]row{controlRows, callRows, hintRows, clusterRows, mbarrierRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, tensorMapRows, mixedRows, videoRows}
 }
 
 type opTable struct {

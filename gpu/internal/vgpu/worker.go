@@ -157,6 +157,9 @@ func (k *worker) work() {
 			if fault != nil {
 				k.run.fail(c.ordinal, fault)
 			}
+			if done {
+				k.run.keepPrinted(c)
+			}
 			if !done {
 				i++
 				continue
