@@ -154,8 +154,8 @@ func (c *corpusCase) run(t testing.TB, d *Device, all *corpus) (wrong string, re
 		args = append(args, make([]byte, params[i].Offset-len(args))...)
 		args = append(args, value...)
 	}
-	var printed bytes.Buffer
-	_, err = d.Launch(context.Background(), &driver.Launch{Function: f, Grid: dim(c.Grid[:]...), CTA: dim(c.Block[:]...), Shared: c.Shared, Args: args, Wait: true, Count: true})
+	r, err := d.Launch(context.Background(), &driver.Launch{Function: f, Grid: dim(c.Grid[:]...), CTA: dim(c.Block[:]...), Shared: c.Shared, Args: args, Wait: true, Count: true,
+		Cooperative: strings.HasPrefix(c.Name, "grid_sync")})
 	switch {
 	case c.Error != "" && err == nil:
 		return "no error, want " + c.Error, false
@@ -164,8 +164,8 @@ func (c *corpusCase) run(t testing.TB, d *Device, all *corpus) (wrong string, re
 	case err != nil:
 		return err.Error(), false
 	}
-	if c.Print != nil && printed.String() != *c.Print {
-		return fmt.Sprintf("printed %q, want %q", printed.String(), *c.Print), false
+	if c.Print != nil && r.Printed != *c.Print {
+		return fmt.Sprintf("printed %q, want %q", r.Printed, *c.Print), false
 	}
 	for i, a := range c.Args {
 		if want := all.Blobs[a.Expect]; a.Expect != "" {
@@ -182,7 +182,7 @@ func (c *corpusCase) run(t testing.TB, d *Device, all *corpus) (wrong string, re
 }
 
 // refusals are what a module may be refused for.
-var refusals = []string{"not yet: ", "which is no variable of this module", "printf in device code", "assert in device code", "cudaCGGetIntrinsicHandle"}
+var refusals = []string{"not yet: "}
 
 // Kernels as Triton, Numba, NVRTC and clang emit them compute what numpy computes. One that needs a family which the
 // virtual GPU names as not yet there is refused at load.

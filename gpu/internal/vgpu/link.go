@@ -130,7 +130,7 @@ func (x *linker) acyclic(f *ptx.Function, names []string, done map[*ptx.Function
 			continue
 		}
 		name := calleeOf(in).name
-		g := x.m.Function(name)
+		g := x.function(name)
 		if g == nil {
 			continue
 		}
@@ -155,7 +155,7 @@ func (x *linker) size(f *ptx.Function) int {
 	n := len(f.Body)
 	for i := range f.Body {
 		if f.Body[i].Opcode == "call" {
-			if g := x.m.Function(calleeOf(&f.Body[i]).name); g != nil {
+			if g := x.function(calleeOf(&f.Body[i]).name); g != nil {
 				n = min(n+x.size(g), 2*maxBody)
 			}
 		}
@@ -194,6 +194,7 @@ func (x *linker) expand(g *ptx.Function, params map[*ptx.Variable]*ptx.Variable,
 			return decodeError(x.m, in, "function %s grows beyond %d instructions by its calls", x.out.Name, maxBody)
 		}
 		copied := *in
+		x.placedLike(g, &copied, at0)
 		if in.Guard >= 0 {
 			copied.Guard += base
 		}
@@ -253,7 +254,7 @@ func (x *linker) pseudo(what string, like *ptx.Instruction, operands ...ptx.Oper
 // the next instruction, guarded the other way round as one over the body.
 func (x *linker) call(in *ptx.Instruction) error {
 	c := calleeOf(in)
-	g := x.m.Function(c.name)
+	g := x.function(c.name)
 	switch {
 	case c.pointer != nil:
 		return x.callPointer(in, c)
