@@ -108,7 +108,7 @@ func (w *warp) waitingAt(number uint8) uint32 {
 // releaseBarriers lets the warps go whose barrier is complete; it reports whether there were any.
 func (k *cta) releaseBarriers() bool {
 	at := k.countWaiting()
-	released := false
+	released := k.p.flight > 0 && k.releaseWarpgroups()
 	for left := at.any; left != 0; left &= left - 1 {
 		number := uint8(lowest(left))
 		s := &k.barriers[number]
@@ -232,6 +232,8 @@ func (w *warp) waitText(s *split) (string, int32) {
 		return fmt.Sprintf("for lane %d at %s", lowest(p.needs(w, m)&^m), w.w.p.f.Body[p.id].Spelling), p.id
 	case waitCluster:
 		return "at the cluster's barrier", s.end.id
+	case waitGroups:
+		return "for the other warps of its warpgroup to commit as many groups of wgmma", s.end.id
 	}
 	return "", -1
 }

@@ -87,6 +87,8 @@ func (w *warp) run() {
 			w.branch(b, c, top)
 		case endBarrier:
 			w.arrive(b, c, top)
+		case endWarpgroup:
+			w.arriveWarpgroup(b, c, top)
 		case endCluster:
 			w.clusterBarrier(b, c, top)
 		case endCall:

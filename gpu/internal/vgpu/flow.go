@@ -26,6 +26,8 @@ func endsBlock(in *ptx.Instruction) bool {
 	switch in.Opcode {
 	case "bra", "ret", "exit", "trap", "brx":
 		return true
+	case "wgmma":
+		return in.Has("wait_group")
 	case "bar", "barrier":
 		return !in.Has("warp")
 	case "call":

@@ -137,6 +137,7 @@ func TestHopperProducts(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		runtime.GOMAXPROCS(workers)
 		d := openTest(t, testProfile())
+		d.backwards = workers == 8
 		module := testPTX(t, d, "hopper")
 		pa, pb := upload(t, d, a), upload(t, d, b)
 		for i, name := range []string{"gemm", "gemm_pair"} {
@@ -160,6 +161,16 @@ func TestHopperProducts(t *testing.T) {
 			cancel()
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
+			}
+			if workers == 1 { // the sanitizer has nothing to say
+				l.Sanitize = true
+				checked, err := d.Launch(context.Background(), &l)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				for _, f := range checked.Findings {
+					t.Errorf("%s: %+v", name, f)
+				}
 			}
 			for i, got := range download[float32](t, d, out, m*n) {
 				if !(math.Abs(float64(got)-want[i]) == 0) {

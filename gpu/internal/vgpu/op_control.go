@@ -47,6 +47,8 @@ func (d *decoder) ending(b *block, in *ptx.Instruction, id int32) error {
 		e.kind = endExit
 	case "trap":
 		e.kind = endTrap
+	case "wgmma":
+		return d.warpgroupWait(e, in)
 	default:
 		if in.Has("cluster") {
 			return d.clusterBarrier(e, in)

@@ -120,7 +120,8 @@ const (
 	endBarrier
 	endCluster
 	endCall
-	endTable // brx.idx
+	endTable     // brx.idx
+	endWarpgroup // wgmma.wait_group
 )
 
 // ending is what stands at the end of a block.

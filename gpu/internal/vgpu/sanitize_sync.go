@@ -260,3 +260,30 @@ func (v view) learn(number uint32, told *farNode) view {
 	}
 	return view{add(v.known), add(v.fenced)}
 }
+
+// warpgroupRead is called when a warp goes on behind wgmma.wait_group: the operands of the first `need` groups of all four
+// warps, first to last, were read, so that what follows it comes behind their reads too.
+func (c *sanitizer) warpgroupRead(w *warp, first, last, need int) {
+	if c == nil {
+		return
+	}
+	s := w.home
+	var v view
+	for i := first; i <= last; i++ {
+		p, k := &w.cta.warps[i], &s.warps[i]
+		if i != w.id {
+			settled := need - (p.groups.committed - len(k.reading.groups))
+			for j := range min(len(k.reading.groups), max(settled, 0)) {
+				for _, m := range k.reading.groups[j] {
+					w.cta.checked.shared.arrived(m, s.number, uint16(i), k.time)
+				}
+			}
+		}
+		v = joinViews(v, k.gather(len(s.warps), uint32(i), p.live, p.live))
+		if i != w.id {
+			k.dirty = true
+			k.tick()
+		}
+	}
+	s.warps[w.id].give(v, w.live, w.live)
+}

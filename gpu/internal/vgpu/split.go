@@ -25,6 +25,7 @@ const (
 	waitBarrier          // a barrier of the CTA
 	waitLanes            // a .sync instruction: lanes that come on other paths
 	waitCluster          // barrier.cluster.wait
+	waitGroups           // wgmma.wait_group: the other warps of its warpgroup
 )
 
 // syncPoint is an instruction of a block at which the lanes of its member mask meet.
@@ -248,7 +249,7 @@ func (w *warp) refuseAligned(waiting uint32) {
 	var end *ending
 	for i := range w.stack {
 		switch s := &w.stack[i]; {
-		case s.wait == waitLanes || s.wait == waitCluster || s.wait == waitBarrier && !s.end.aligned:
+		case s.wait == waitLanes || s.wait == waitCluster || s.wait == waitGroups || s.wait == waitBarrier && !s.end.aligned:
 			return
 		case s.wait == waitBarrier:
 			end = s.end

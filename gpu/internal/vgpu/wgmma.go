@@ -10,10 +10,11 @@ import (
 
 // warpgroupState holds what wgmma a warp has issued and not waited for.
 type warpgroupState struct {
-	open   []warpgroupJob
-	groups [][]warpgroupJob // committed, oldest first
-	owners []owner          // by the number of a register that can be in flight: the result that will reach it
-	spare  []*sums
+	open      []warpgroupJob
+	groups    [][]warpgroupJob // committed, oldest first
+	committed int
+	owners    []owner // by the number of a register that can be in flight: the result that will reach it
+	spare     []*sums
 }
 
 // owner says which element of which sums will be a register's value.
@@ -48,13 +49,14 @@ type warpgroupJob struct {
 	meta         [32]uint32
 	sums         *sums
 	accumulate   bool
+	done         bool // computed: some warp of the warpgroup has waited for it
 }
 
 func (g *warpgroupState) busy() bool { return len(g.open) > 0 || len(g.groups) > 0 }
 
 // reset forgets everything, at a CTA's start.
 func (g *warpgroupState) reset(registers int) {
-	g.open, g.groups = g.open[:0], g.groups[:0]
+	g.open, g.groups, g.committed = g.open[:0], g.groups[:0], 0
 	if len(g.owners) != registers {
 		g.owners = make([]owner, registers)
 	}
@@ -71,22 +73,7 @@ func opWarpgroupCommit(w *warp, in *inst) {
 	g := &w.groups
 	g.groups = append(g.groups, append([]warpgroupJob(nil), g.open...))
 	g.open = g.open[:0]
-}
-
-// opWarpgroupWait is wgmma.wait_group n: all groups but the latest n are executed, and their results reach the registers.
-func opWarpgroupWait(w *warp, in *inst) {
-	w.whole(in)
-	w.waitWarpgroup(int(in.imm))
-}
-
-func (w *warp) waitWarpgroup(n int) {
-	g := &w.groups
-	for len(g.groups) > n {
-		for i := range g.groups[0] {
-			w.finishJob(&g.groups[0][i])
-		}
-		g.groups = append(g.groups[:0], g.groups[1:]...)
-	}
+	g.committed++
 }
 
 // opWarpgroupProduct is wgmma.mma_async D = A·B + D (or A·B): what it reads from registers is read now, shared memory when
@@ -201,6 +188,7 @@ func (w *warp) claim(in *inst, job *warpgroupJob) {
 			for _, place := range op.places {
 				if g.owners[place].sums != nil { // parts of other chains
 					w.drain()
+					job = &g.open[0]
 					break
 				}
 			}
@@ -223,7 +211,7 @@ func (w *warp) drain() {
 		for j := range g.groups[i] {
 			w.finishJob(&g.groups[i][j])
 		}
-		g.groups[i] = g.groups[i][:0]
+		g.groups[i] = nil
 	}
 	for i := range g.open[:len(g.open)-1] {
 		w.finishJob(&g.open[i])
@@ -288,9 +276,13 @@ func (op *wgmmaOp) placeD(l, reg int) (row, column int) {
 	return l>>2 + 8*(reg>>1&1), 8*(reg>>2) + 2*(l&3) + reg&1
 }
 
-// finishJob computes one wgmma, and hands the results out where it is the last of its chain.
-func (w *warp) finishJob(job *warpgroupJob) {
-	op, c := job.in.ext.wgmma, job.sums
+// computeJob computes one wgmma, if that has not been done.
+func (w *warp) computeJob(job *warpgroupJob) {
+	if job.done {
+		return
+	}
+	job.done = true
+	op := job.in.ext.wgmma
 	var where []uint8
 	if op.s.sparse() {
 		where = w.places(job.in, op.s, &job.meta, op.selector*op.s.metadataThreads())
@@ -303,6 +295,12 @@ func (w *warp) finishJob(job *warpgroupJob) {
 	default:
 		w.multiplyFloats(job, where)
 	}
+}
+
+// finishJob computes one wgmma, and hands the results out where it is the last of its chain.
+func (w *warp) finishJob(job *warpgroupJob) {
+	w.computeJob(job)
+	op, c := job.in.ext.wgmma, job.sums
 	if c.job != job.number {
 		return
 	}

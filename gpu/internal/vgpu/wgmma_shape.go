@@ -49,14 +49,22 @@ type wgmmaOp struct {
 	places   []int32 // of D's registers among those that can be in flight
 }
 
-// decodeWarpgroup decodes wgmma.fence, commit_group, wait_group and mma_async.
+// warpgroupTarget refuses wgmma where the device or the module's target has none.
+func (d *decoder) warpgroupTarget(in *ptx.Instruction) error {
+	switch {
+	case d.sm < 90:
+		return d.tooOld(in, 90, "a")
+	case d.sm != 90 || !strings.HasSuffix(d.m.Target, "a"):
+		return d.m.ErrorAt(in, "needs .target sm_90a, and the PTX is for "+d.m.Target, "compile it for sm_90a, or use mma.sync")
+	}
+	return nil
+}
+
+// decodeWarpgroup decodes wgmma.fence, commit_group and mma_async; wait_group ends a block (wgmma_wait.go).
 func decodeWarpgroup(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x := inst{flags: flagSelf, pattern: -1}
-	if d.sm != 90 || !strings.HasSuffix(d.m.Target, "a") {
-		if d.sm < 90 {
-			return x, d.tooOld(in, 90, "a")
-		}
-		return x, d.m.ErrorAt(in, "needs .target sm_90a, and the PTX is for "+d.m.Target, "compile it for sm_90a, or use mma.sync")
+	if err := d.warpgroupTarget(in); err != nil {
+		return x, err
 	}
 	switch {
 	case in.Has("fence"):
@@ -73,18 +81,6 @@ func decodeWarpgroup(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 		}
 		x.fn = opWarpgroupCommit
 		return x, err
-	case in.Has("wait_group"):
-		if _, err := d.grammar(in, "wait_group", "sync", "aligned"); err != nil {
-			return x, err
-		}
-		if err := d.operands(in, 1, 1); err != nil {
-			return x, err
-		}
-		if o := &in.Operands[0]; o.Kind != ptx.OperandImmediate || o.Bits > 1<<20 {
-			return x, decodeError(d.m, in, "the number of groups must be a constant")
-		}
-		x.fn, x.imm = opWarpgroupWait, in.Operands[0].Bits
-		return x, nil
 	}
 	return d.warpgroupProduct(in)
 }
