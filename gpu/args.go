@@ -82,6 +82,11 @@ func (p *packer) put(i int, a any) error {
 		return p.putMemory(i, v.mem, v.offset, v.bytes, "buffer of "+countBytes(v.bytes))
 	case *TensorMap:
 		return p.putTensorMap(i, v)
+	case *Texture:
+		if v == nil {
+			return p.fail(i, "make the texture first: t.Texture(1)", "the texture is nil")
+		}
+		return p.putTexture(i, v)
 	case nil:
 		if p.params[i].Size != 8 {
 			return p.fail(i, "give a number", "nil is a pointer, the parameter has %d B", p.params[i].Size)

@@ -83,6 +83,23 @@ type HostMemory interface {
 	HostMemory(bytes int64) error
 }
 
+// Texture is linear memory that CUDA kernels fetch from by element, as tex1Dfetch does: an index outside reads as zeros.
+type Texture struct {
+	Base       Address // a multiple of 256 B
+	Bytes      int64
+	Format     string // of a channel: u8, s8, u16, s16, u32, s32, f16, f32
+	Channels   int    // 1, 2 or 4
+	Normalized bool   // 8-bit and 16-bit integers read as f32 in [0, 1] or [−1, 1]
+}
+
+// Texturer is a device that has texture objects.
+type Texturer interface {
+	// NewTexture gives the number that a kernel takes as its cudaTextureObject_t.
+	NewTexture(Texture) (uint64, error)
+	// FreeTexture forgets it; the memory stays.
+	FreeTexture(uint64) error
+}
+
 // Capability names an optional operation.
 type Capability string
 

@@ -37,6 +37,9 @@ type Device struct {
 
 	mu     sync.Mutex
 	sticky error // of a launch that nobody waited for
+
+	textures    atomic.Pointer[map[uint64]driver.Texture] // by object; replaced as a whole, under hold
+	lastTexture uint64
 }
 
 // Open gives the virtual GPU of a profile.

@@ -28,7 +28,7 @@ type row struct {
 var handRows [][]row
 
 func init() {
-	handRows = [][]row{controlRows, callRows, hintRows, clusterRows, mbarrierRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, tensorMapRows, mixedRows, videoRows}
+	handRows = [][]row{controlRows, callRows, hintRows, clusterRows, mbarrierRows, memoryRows, warpRows, matrixRows, wmmaRows, matrixMoveRows, wgmmaRows, tensorMapRows, mixedRows, videoRows, textureRows}
 }
 
 type opTable struct {
@@ -119,7 +119,7 @@ func modifierDistance(a, b string) int {
 
 // notYet names the families that the virtual GPU knows of and does not execute.
 var notYet = map[string]string{
-	"tex": "textures; ld.global.nc works", "tld4": "textures; ld.global.nc works", "suld": "surfaces; ld.global works", "sust": "surfaces; st.global works",
+	"tex": "textures other than tex.1d.v4 by an integer, as tex1Dfetch makes them", "tld4": "textures; ld.global.nc works", "suld": "surfaces; ld.global works", "sust": "surfaces; st.global works",
 	"multimem":             "multicast memory",
 	"clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
 }

@@ -72,6 +72,7 @@ func symbols_memwall_gpu() Table {
 		"Tensor":            reflect.ValueOf((*memwall_gpu.Tensor)(nil)),
 		"TensorMap":         reflect.ValueOf((*memwall_gpu.TensorMap)(nil)),
 		"TensorMapConfig":   reflect.ValueOf((*memwall_gpu.TensorMapConfig)(nil)),
+		"Texture":           reflect.ValueOf((*memwall_gpu.Texture)(nil)),
 		"Threads":           reflect.ValueOf(memwall_gpu.Threads),
 		"View":              reflect.ValueOf((*memwall_gpu.View)(nil)),
 		"Warm":              reflect.ValueOf(memwall_gpu.Warm),

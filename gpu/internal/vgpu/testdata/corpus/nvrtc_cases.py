@@ -296,6 +296,23 @@ def mandelbrot(c):
     return out
 
 
-for group in (floats, integers, halves, warps, atomics, language, tiles):
+def libraries():
+    x = rng.integers(-50, 50, 128).astype(np.int32)
+    want = np.concatenate([[x.sum()], np.append(0, x.cumsum()[:-1]), x.reshape(4, 32).cumsum(1).reshape(-1)]).astype(np.int32)
+    case("cubs", S.CUB, "cubs", 1, 128, [In(x), Out(want)], archs=("75", "90"))
+    k = rng.integers(0, 2**32, 256, dtype=np.uint64).astype(np.uint32)
+    case("sorts", S.CUB, "sorts", 1, 64, [In(k), Out(np.sort(k)), Out(np.bincount(k & 15, minlength=16).astype(np.uint32))], archs=("75", "90"))
+    x = rng.integers(-50, 50, 64).astype(np.int32)
+    case("barriers2", S.LIBCU, "barriers2", 1, 64, [In(x), Out(np.stack([x[::-1] + k for k in range(3)]).astype(np.int32))], archs=("75", "80", "90"))
+    f = normal(64, 4)
+    case("copies", S.LIBCU, "copies", 1, 64, [In(f), Out(f[::-1])], archs=("75", "80", "90"))
+    z = normal(64, 2)
+    c = z[:, 0].astype(np.float64) + 1j * z[:, 1]
+    c = c * c + c.conj() / (2 + 1j)
+    t = np.arange(64)
+    case("standard", S.LIBCU, "standard", 1, 64, [In(z), Out(np.stack([c.real, c.imag], 1).astype(f32), 1e-5, 1e-5), Out(((t % 3 + 1) * t + 32767).astype(np.int32))], archs=("80",))
+
+
+for group in (floats, integers, halves, warps, atomics, language, tiles, libraries):
     group()
 P.write()

@@ -355,3 +355,91 @@ extern "C" __global__ void mandel(const float2* c, int* out) {
     out[threadIdx.x] = k;
 }
 '''
+
+CUB = r'''
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/block/block_radix_sort.cuh>
+#include <cub/block/block_histogram.cuh>
+#include <cub/block/block_load.cuh>
+#include <cub/block/block_store.cuh>
+#include <cub/block/block_merge_sort.cuh>
+#include <cub/warp/warp_scan.cuh>
+#include <cub/warp/warp_reduce.cuh>
+extern "C" __global__ void cubs(const int* in, int* out) {
+    int t = threadIdx.x;
+    __shared__ typename cub::BlockReduce<int, 128>::TempStorage r;
+    __shared__ typename cub::BlockScan<int, 128>::TempStorage s;
+    __shared__ typename cub::WarpScan<int>::TempStorage w[4];
+    int x = in[t], scanned, warp;
+    int sum = cub::BlockReduce<int, 128>(r).Sum(x);
+    cub::BlockScan<int, 128>(s).ExclusiveSum(x, scanned);
+    cub::WarpScan<int>(w[t / 32]).InclusiveSum(x, warp);
+    if (t == 0) out[0] = sum;
+    out[1 + t] = scanned;
+    out[129 + t] = warp;
+}
+extern "C" __global__ void sorts(const unsigned* in, unsigned* out, unsigned* hist) {
+    typedef cub::BlockLoad<unsigned, 64, 4, cub::BLOCK_LOAD_TRANSPOSE> Load;
+    typedef cub::BlockRadixSort<unsigned, 64, 4> Sort;
+    typedef cub::BlockStore<unsigned, 64, 4, cub::BLOCK_STORE_TRANSPOSE> Store;
+    typedef cub::BlockHistogram<unsigned char, 64, 4, 16> Histogram;
+    __shared__ union { typename Load::TempStorage load; typename Sort::TempStorage sort; typename Store::TempStorage store; typename Histogram::TempStorage histogram; } temp;
+    __shared__ unsigned counts[16];
+    unsigned keys[4];
+    unsigned char bins[4];
+    Load(temp.load).Load(in, keys);
+    __syncthreads();
+    for (int j = 0; j < 4; j++) bins[j] = keys[j] & 15;
+    Histogram(temp.histogram).Histogram(bins, counts);
+    __syncthreads();
+    Sort(temp.sort).Sort(keys);
+    __syncthreads();
+    Store(temp.store).Store(out, keys);
+    if (threadIdx.x < 16) hist[threadIdx.x] = counts[threadIdx.x];
+}
+'''
+
+LIBCU = r'''
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda/std/complex>
+#include <cuda/std/array>
+#include <cuda/std/tuple>
+#include <cuda/std/limits>
+#include <cuda/annotated_ptr>
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void barriers2(const int* in, int* out) {
+    __shared__ cuda::barrier<cuda::thread_scope_block> b;
+    __shared__ int s[64];
+    auto block = cg::this_thread_block();
+    if (block.thread_rank() == 0) init(&b, block.size());
+    block.sync();
+    int t = threadIdx.x;
+    for (int k = 0; k < 3; k++) {
+        s[t] = in[t] + k;
+        auto token = b.arrive();
+        b.wait(cuda::std::move(token));
+        out[k * 64 + t] = s[63 - t];
+        b.arrive_and_wait();
+    }
+}
+extern "C" __global__ void copies(const float4* in, float4* out) {
+    __shared__ float4 s[64];
+    auto block = cg::this_thread_block();
+    cg::memcpy_async(block, s, in, sizeof(s));
+    cg::wait(block);
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+extern "C" __global__ void standard(const float2* in, float2* out, int* l) {
+    int t = threadIdx.x;
+    cuda::std::complex<float> z(in[t].x, in[t].y);
+    z = z * z + cuda::std::conj(z) / cuda::std::complex<float>(2, 1);
+    out[t] = make_float2(z.real(), z.imag());
+    cuda::std::array<int, 3> a = {t, 2 * t, 3 * t};
+    auto [p, q] = cuda::std::make_tuple(a[t % 3], cuda::std::numeric_limits<short>::max());
+    l[t] = p + q;
+}
+'''
