@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+from triton.language.extra.cuda import libdevice
 from common import In, Out, Producer, Val
 
 rng = np.random.default_rng(1)
@@ -40,7 +41,14 @@ def case(name, fn, signature, constexprs, grid, args, archs=(80, 90), warps=4, s
         ptx = k.asm["ptx"]
         P.ptx(full, ptx)
         missing = ptx[:ptx.index("{\n", ptx.index(".entry"))].count(".param") - len(args)
-        P.case(full, full, k.metadata.name, grid, k.metadata.num_warps * 32, list(args) + [Val(np.uint64(0))] * missing, shared=k.metadata.shared, arch=arch)
+        P.case(full, full, k.metadata.name, grid, k.metadata.num_warps * 32, list(args) + scratch(k, grid, missing), shared=k.metadata.shared, arch=arch)
+
+
+def scratch(k, grid, missing):
+    """The hidden parameters: memory for tensor descriptors, and for profiles."""
+    size = k.metadata.global_scratch_size * int(np.prod(grid))
+    first = In(np.zeros(size, np.uint8)) if size else Val(np.uint64(0))
+    return ([first] + [Val(np.uint64(0))] * missing)[:missing]
 
 
 @triton.jit
@@ -372,6 +380,91 @@ def checked(x, y, n, B: tl.constexpr):
     tl.store(y + o, i * 2)
 
 
+@triton.jit
+def descriptors(a, b, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    d = tl.make_tensor_descriptor(a, [M, N], [N, 1], [BM, BN])
+    e = tl.make_tensor_descriptor(b, [M, N], [N, 1], [BM, BN])
+    for n in range(0, N, BN):
+        e.store([tl.program_id(0) * BM, n], d.load([tl.program_id(0) * BM, n]) * 2)
+
+
+@triton.jit
+def matmul_tma(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    da = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    db = tl.make_tensor_descriptor(b, [K, N], [N, 1], [BK, BN])
+    dc = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(da.load([tl.program_id(0) * BM, k]), db.load([k, tl.program_id(1) * BN]), acc)
+    dc.store([tl.program_id(0) * BM, tl.program_id(1) * BN], acc.to(tl.float16))
+
+
+@triton.jit
+def matmul_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr):
+    for t in tl.range(tl.program_id(0), (M // BM) * (N // BN), G, flatten=True):
+        rm = (t // (N // BN)) * BM + tl.arange(0, BM)
+        rn = (t % (N // BN)) * BN + tl.arange(0, BN)
+        rk = tl.arange(0, BK)
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(tl.load(a + rm[:, None] * K + rk[None, :] + k), tl.load(b + (k + rk[:, None]) * N + rn[None, :]), acc)
+        tl.store(c + rm[:, None] * N + rn[None, :], acc.to(tl.float16))
+
+
+@triton.jit
+def square_dot(a, b, c, N: tl.constexpr, P: tl.constexpr):
+    r = tl.arange(0, N)
+    s = r[:, None] * N + r[None, :]
+    tl.store(c + s, tl.dot(tl.load(a + s), tl.load(b + s), input_precision=P, out_dtype=c.dtype.element_ty))
+
+
+@triton.jit
+def hints(x, y, z, B: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
+    a = tl.load(x + o, cache_modifier=".cg") + tl.load(x + o, eviction_policy="evict_last") + tl.load(x + o, eviction_policy="evict_first")
+    tl.store(y + o, a + tl.load(x + o, volatile=True) + tl.load(x + o, cache_modifier=".ca"), cache_modifier=".cs")
+    tl.store(z + o, a, eviction_policy="evict_first")
+
+
+@triton.jit
+def inline_asm(x, y, z, B: tl.constexpr):
+    o = tl.arange(0, B)
+    v = tl.inline_asm_elementwise("{ .reg .b32 t; prmt.b32 t, $1, $2, 0x5410; lop3.b32 $0, t, $1, $2, 0xCA; }", "=r,r,r", [tl.load(x + o), tl.load(y + o)], dtype=tl.int32, is_pure=True, pack=1)
+    tl.store(z + o, v)
+
+
+@triton.jit
+def interleaved(x, y, z, w, B: tl.constexpr):
+    o = tl.arange(0, B)
+    j = tl.interleave(tl.load(x + o), tl.load(y + o))
+    tl.store(z + tl.arange(0, 2 * B), j)
+    p, q = tl.split(tl.reshape(j, (B, 2)))
+    tl.store(w + o, p * q + tl.flip(p))
+
+
+@triton.jit
+def device_functions(x, y, B: tl.constexpr):
+    o = tl.arange(0, B)
+    v = tl.load(x + o)
+    tl.store(y + o, libdevice.asin(v))
+    tl.store(y + B + o, libdevice.tgamma(v + 1))
+    tl.store(y + 2 * B + o, libdevice.pow(v + 1, v))
+    tl.store(y + 3 * B + o, libdevice.atan2(v, v + 2))
+    tl.store(y + 4 * B + o, libdevice.cbrt(v))
+    tl.store(y + 5 * B + o, libdevice.erfinv(v))
+    tl.store(y + 6 * B + o, libdevice.rint(v * 9) + libdevice.fmod(v, 0.3))
+
+
+@triton.jit
+def orderings(x, y, B: tl.constexpr):
+    o = tl.arange(0, B)
+    tl.atomic_add(x + o, 1.0, sem="acquire")
+    tl.atomic_add(x + o, 1.5, sem="release", scope="cta")
+    tl.atomic_max(x + o, 1.0, sem="acq_rel", scope="sys")
+    tl.atomic_min(x + o, 2.25)
+    tl.atomic_cas(y + o, o % 3, o + 7, sem="relaxed")
+
+
 def philox_reference(seed, offset):
     """Philox 4x32, ten rounds, as Triton's tl.philox: key (seed low, seed high), counter (offset, 0, 0, 0)."""
     c = [offset.astype(np.uint64) & 0xFFFFFFFF] + [np.zeros_like(offset, np.uint64) for _ in range(3)]
@@ -504,6 +597,21 @@ def products():
     wf = (w * np.repeat(s, 32, 0)).astype(np.float16).astype(np.float32)
     case("matmul_int4", matmul_int4, {"a": "*fp16", "q": "*i32", "s": "*fp32", "c": "*fp32", **sig}, {**block, "G": 32}, one,
          [In(ah), In(packed), In(s), Out(ah.astype(np.float32) @ wf, 1e-4, 1e-3)] + dims)
+    f16 = np.float16
+    case("matmul_tma", matmul_tma, {"a": "*fp16", "b": "*fp16", "c": "*fp16", **sig}, {"BM": 64, "BN": 64, "BK": 32}, one,
+         [In(ah), In(bh), Out((ah.astype(np.float32) @ bh.astype(np.float32)).astype(f16), 1e-3, 1e-2)] + dims, archs=(90,))
+    x, y = normal(128, 64).astype(f16), normal(64, 128).astype(f16)
+    case("matmul_persistent", matmul_persistent, {"a": "*fp16", "b": "*fp16", "c": "*fp16", **sig}, {"BM": 64, "BN": 64, "BK": 32, "G": 3}, 3,
+         [In(x), In(y), Out((x.astype(np.float32) @ y.astype(np.float32)).astype(f16), 1e-3, 1e-2)] + [Val(np.int32(v)) for v in (128, 128, 64)])
+    x, y = normal(32, 64), normal(32, 64)
+    case("descriptors", descriptors, {"a": "*fp32", "b": "*fp32", "M": "i32", "N": "i32"}, {"BM": 16, "BN": 32}, 2, [In(x), Out(2 * x), Val(np.int32(32)), Val(np.int32(64))], archs=(90,))
+    d, e = rng.standard_normal((32, 32)), rng.standard_normal((32, 32))
+    square = {"a": "*fp64", "b": "*fp64", "c": "*fp64"}
+    case("dot_f64", square_dot, square, {"N": 32, "P": "ieee"}, 1, [In(d), In(e), Out(d @ e, 1e-12, 1e-12)])
+    d, e = d.astype(np.float32), e.astype(np.float32)
+    case("dot_tf32x3", square_dot, {k: "*fp32" for k in "abc"}, {"N": 32, "P": "tf32x3"}, 1, [In(d), In(e), Out(d @ e, 1e-5, 1e-5)], archs=(80,))
+    d, e = d.astype(f16), e.astype(f16)
+    case("dot_f16_sums", square_dot, {k: "*fp16" for k in "abc"}, {"N": 32, "P": "ieee"}, 1, [In(d), In(e), Out((d.astype(np.float32) @ e.astype(np.float32)).astype(f16), 2e-2, 5e-2)], archs=(75, 80))
     T, D = 128, 64
     q, k, v = [normal(T, D).astype(np.float16) for _ in range(3)]
     S = q.astype(np.float64) @ k.astype(np.float64).T / 8
@@ -537,6 +645,26 @@ def scattered():
     case("gather", gather, {"x": "*fp32", "i": "*i64", "y": "*fp32", "cols": "i32"}, {"B": 32, "D": 32}, 2, [In(x), In(i), Out(x[i]), Val(np.int32(32))])
     x, i = normal(128), rng.integers(0, 128, 128).astype(np.int32)
     case("gather_lanes", gather_lanes, {"x": "*fp32", "i": "*i32", "y": "*fp32"}, {"B": 128}, 1, [In(x), In(i), Out(x[i])])
+    x = normal(512)
+    case("hints", hints, {**F, "z": "*fp32"}, {"B": 256}, 2, [In(x), Out(5 * x, 1e-6), Out(3 * x, 1e-6)])
+    p, q = rng.integers(0, 2**32, 128, dtype=np.uint64).astype(np.uint32), rng.integers(0, 2**32, 128, dtype=np.uint64).astype(np.uint32)
+    t = (p & 0xFFFF) | (q << np.uint32(16))
+    case("inline_asm", inline_asm, {"x": "*i32", "y": "*i32", "z": "*i32"}, {"B": 128}, 1, [In(p), In(q), Out((t & p) | (~t & q))], archs=(80,))
+    x, y = normal(128), normal(128)
+    case("interleaved", interleaved, {**F, "z": "*fp32", "w": "*fp32"}, {"B": 128}, 1, [In(x), In(y), Out(np.stack([x, y], 1)), Out(x * y + x[::-1], 1e-6, 1e-6)])
+    x = (rng.random(128) * 1.8 - 0.9).astype(np.float32)
+    X = x.astype(np.float64)
+    import math
+    lo, hi = np.full(128, -6.0), np.full(128, 6.0)
+    for _ in range(80):  # the inverse of erf by bisection
+        mid = (lo + hi) / 2
+        up = np.array([math.erf(m) for m in mid]) < X
+        lo, hi = np.where(up, mid, lo), np.where(up, hi, mid)
+    rows = [np.arcsin(X), [math.gamma(m + 1) for m in X], (X + 1)**X, np.arctan2(X, X + 2), np.cbrt(X), lo, np.rint(x * np.float32(9)) + np.fmod(X, np.float64(np.float32(0.3)))]
+    case("device_functions", device_functions, F, {"B": 128}, 1, [In(x), Out(np.stack(rows).astype(np.float32), 2e-6, 1e-6)], archs=(80, 90))
+    x, y = np.zeros(128, np.float32), np.zeros(128, np.int32)
+    o = np.arange(128)
+    case("orderings", orderings, {"x": "*fp32", "y": "*i32"}, {"B": 128}, 1, [In(x, np.full(128, 2.25, np.float32)), In(y, np.where(o % 3 == 0, o + 7, 0).astype(np.int32))])
     x = normal(600)
     p, seed = np.float32(0.3), 123456789
     keep = uniform(philox_reference(seed, np.arange(600))[0]) > p
