@@ -128,11 +128,30 @@ func (p *parser) named(o *Operand, t token, instruction, index, element int) {
 	}
 	if v := p.variableNamed(t.text); v != nil {
 		o.Kind, o.Variable = OperandSymbol, v
+		if p.is("[") {
+			p.subscript(o)
+			return
+		}
 		o.Offset = p.offset()
 		return
 	}
 	o.Kind = OperandLabel
 	p.pending = append(p.pending, pendingName{instruction: instruction, operand: index, element: element, scope: p.scope, at: t})
+}
+
+// subscript reads [n] after the name of an array: the address of its element, which a load or store may have without further
+// brackets (PTX ISA 6.4.2).
+func (p *parser) subscript(o *Operand) {
+	t := p.advance()
+	n := p.immediate(p.tok)
+	if n.Float != NotFloat {
+		p.fail(t, "the number of an element must be an integer")
+	}
+	p.expect("]", "after the number of an element")
+	o.Offset = int64(n.Bits) * int64(max(TypeSize(o.Variable.Type), 1))
+	if p.code == "ld" || p.code == "st" || p.code == "ldu" || p.code == "atom" || p.code == "red" {
+		o.Kind = OperandAddress
+	}
 }
 
 // isSelection reports whether a name's part selects bytes or halves of a register: b or h and one to four digits.

@@ -599,7 +599,27 @@ func decodeIsSpace(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	case "const":
 		x.imm = 1
 	}
+	x.ext = &extra{second: -1, scalar: d.constants()}
 	return x, err
+}
+
+// constants tells whether an address lies in a .const variable of the module; these stand in device memory.
+func (d *decoder) constants() func(a, _, _ uint64) uint64 {
+	type span struct{ low, high uint64 }
+	var spans []span
+	for _, v := range append(append([]*ptx.Variable(nil), d.m.Variables...), d.f.Variables...) {
+		if at, ok := d.symbols[v]; ok && v.Space == "const" {
+			spans = append(spans, span{at, at + uint64(v.Size)})
+		}
+	}
+	return func(a, _, _ uint64) uint64 {
+		for _, s := range spans {
+			if a >= s.low && a < s.high {
+				return 1
+			}
+		}
+		return 0
+	}
 }
 
 // opIsSpace is isspacep p, a: whether a generic address lies in the window of a space.
@@ -609,8 +629,9 @@ func opIsSpace(w *warp, in *inst) {
 		inside := false
 		switch in.imm {
 		case 0:
-			inside = a-sharedWindow >= windowBytes && a-localWindow >= windowBytes && a-paramWindow >= windowBytes
+			inside = a-sharedWindow >= windowBytes && a-localWindow >= windowBytes && a-paramWindow >= windowBytes && in.ext.scalar(a, 0, 0) == 0
 		case 1:
+			inside = in.ext.scalar(a, 0, 0) != 0
 		default:
 			inside = a-in.imm < windowBytes
 			if inside && in.n != 0 { // of this CTA alone

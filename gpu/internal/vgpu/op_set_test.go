@@ -1,8 +1,12 @@
 package vgpu
 
 import (
+	"context"
 	"math"
+	"strings"
 	"testing"
+
+	"memwall/gpu/internal/driver"
 )
 
 func yes(b bool, v uint32) uint32 {
@@ -99,6 +103,95 @@ func TestComparisonsInAllForms(t *testing.T) {
 	runBodies(t, d, "sm_90", cases)
 }
 
+// prmt's modes (PTX ISA 9.7.9.7, table of modes): which byte of {b, a} stands where, from the uppermost down, by the
+// selector's lower two bits.
+func TestPermuteModes(t *testing.T) {
+	d := openTest(t, testProfile())
+	var cases []bodyCase
+	for mode, table := range map[string][4][4]int{
+		"f4e": {{3, 2, 1, 0}, {4, 3, 2, 1}, {5, 4, 3, 2}, {6, 5, 4, 3}}, "b4e": {{5, 6, 7, 0}, {6, 7, 0, 1}, {7, 0, 1, 2}, {0, 1, 2, 3}},
+		"rc8": {{0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}, "ecl": {{3, 2, 1, 0}, {3, 2, 1, 1}, {3, 2, 2, 2}, {3, 3, 3, 3}},
+		"ecr": {{0, 0, 0, 0}, {1, 1, 1, 0}, {2, 2, 1, 0}, {3, 2, 1, 0}}, "rc16": {{1, 0, 1, 0}, {3, 2, 3, 2}, {1, 0, 1, 0}, {3, 2, 3, 2}},
+	} {
+		cases = append(cases, bodyCase{body: "prmt.b32." + mode + " %z0, %x0, %x1, %x2;", want: func(x laneWords, _ int) laneWords {
+			pool := uint64(x[1])<<32 | uint64(x[0])
+			var r uint32
+			for _, k := range table[x[2]&3] {
+				r = r<<8 | uint32(pool>>(8*k)&0xff)
+			}
+			return laneWords{r}
+		}})
+	}
+	runBodies(t, d, "sm_70", cases)
+}
+
+// The parameters of an entry, by name, by an address in a register, through a generic pointer, and as a vector.
+func TestParametersByAddress(t *testing.T) {
+	d := openTest(t, testProfile())
+	const text = header + `.visible .entry k(.param .align 16 .b8 table[64], .param .u64 out, .param .u32 from) {
+	.reg .pred %p, %q; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+	ld.param.u64 %rd0, [out]; mov.u32 %r0, %tid.x; ld.param.u32 %r1, [from];
+	mul.wide.u32 %rd1, %r0, 4; mov.b64 %rd2, table; add.s64 %rd3, %rd2, %rd1; ld.param.u32 %r2, [%rd3];
+	cvta.param.u64 %rd4, %rd2; add.s64 %rd5, %rd4, %rd1; ld.u32 %r3, [%rd5];
+	ld.param.v2.u32 {%r4, %r5}, [table+8];
+	isspacep.param %p, %rd5; isspacep.global %q, %rd5; selp.u32 %r6, 1, 0, %p; @%q add.u32 %r6, %r6, 2;
+	isspacep.global %q, %rd0; @%q add.u32 %r6, %r6, 4; isspacep.const %q, %rd0; @%q add.u32 %r6, %r6, 8;
+	add.u32 %r7, %r4, %r5; add.u32 %r7, %r7, %r1;
+	mul.wide.u32 %rd6, %r0, 16; add.s64 %rd0, %rd0, %rd6; st.global.v4.u32 [%rd0], {%r2, %r3, %r6, %r7};
+	ret;
+}
+`
+	m := loadModule(t, d, text)
+	var table [16]uint32
+	for i := range table {
+		table[i] = uint32(i*i + 1)
+	}
+	out := upload(t, d, make([]laneWords, 16))
+	launch(t, d, fn(t, m, "k"), dim(1), dim(16), table, out, uint32(1000))
+	for i, have := range download[laneWords](t, d, out, 16) {
+		if want := (laneWords{table[i], table[i], 1 + 4, table[2] + table[3] + 1000}); have != want {
+			t.Errorf("thread %d: %v, want %v", i, have, want)
+		}
+	}
+	f := fn(t, m, "k")
+	_, err := d.Launch(context.Background(), &driver.Launch{Function: f, Grid: dim(1), CTA: dim(32), Args: pack(t, f, table, out, uint32(0)), Wait: true})
+	if err == nil || !strings.Contains(err.Error(), "param") {
+		t.Errorf("reading behind the parameters: %v", err)
+	}
+}
+
+// redux.sync of f32 (sm_100a): of NaN and a number the number, or with .NaN the canonical NaN; .abs joins magnitudes.
+func TestReduxFloat(t *testing.T) {
+	p := testProfile()
+	p.Major = 10
+	d := openTest(t, p)
+	for _, op := range []string{"min", "max"} {
+		for _, abs := range []string{"", ".abs"} {
+			for _, nan := range []string{"", ".NaN"} {
+				in := randomWords(3, 64)
+				f := formats["f32"]
+				for i, have := range runBody(t, d, "sm_100a", "redux.sync."+op+abs+nan+".f32 %z0, %x0, -1;", in) {
+					var want uint64
+					for k := i / 32 * 32; k < i/32*32+32; k++ {
+						v := uint64(in[k][0])
+						if abs != "" {
+							v &= 0x7fffffff
+						}
+						if k%32 == 0 {
+							want = v
+						} else {
+							want = f.pick(op, want, v, nan != "")
+						}
+					}
+					if have[0] != uint32(want) {
+						t.Fatalf("redux.sync.%s%s%s.f32 in lane %d: %#x, want %#x", op, abs, nan, i, have[0], want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Moves of vectors and of 128 bits, and 128-bit accesses of every space that has them.
 func TestWideMoves(t *testing.T) {
 	d := openTest(t, testProfile())
@@ -114,4 +207,11 @@ func TestWideMoves(t *testing.T) {
 		{"mov.b128 %w0, {%y0, %y1}; st.shared.b128 [%shared], %w0; ld.shared.v4.b32 {%z0, %z1, %z2, %z3}, [%shared];", same},
 		{".local .align 16 .b8 frame[32]; mov.u64 %y2, frame; cvta.local.u64 %y2, %y2; st.v4.b32 [%y2+16], {%x0, %x1, %x2, %x3}; ld.b128 %w1, [%y2+16]; mov.b128 {%y2, %y3}, %w1; mov.b64 {%z0, %z1}, %y2; mov.b64 {%z2, %z3}, %y3;", same},
 	})
+}
+
+// Elements of arrays by subscript: their addresses in mov, themselves in loads and stores.
+func TestSubscripts(t *testing.T) {
+	d := openTest(t, testProfile())
+	runBodies(t, d, "sm_80", []bodyCase{{".shared .align 8 .b64 words[4]; .local .u32 own[4]; mov.u64 %y2, words[2]; mov.u64 %y3, words; sub.s64 %y2, %y2, %y3; cvt.u32.u64 %z0, %y2;" +
+		" st.local.u32 own[3], %x0; ld.local.u32 %z1, own[3]; mov.u64 %y2, own[1]; ld.local.u32 %z2, [%y2+8];", func(x laneWords, _ int) laneWords { return laneWords{16, x[0], x[0]} }}})
 }

@@ -115,7 +115,7 @@ func TestVideoInstructions(t *testing.T) {
 // Special registers that are the same for each thread, or told apart by it.
 func TestSpecialRegisters(t *testing.T) {
 	d := openTest(t, testProfile())
-	runBodies(t, d, "sm_90", []bodyCase{
+	runWhole(t, d, "sm_90", []bodyCase{
 		{"mov.u32 %z0, %nwarpid; mov.u32 %z1, %warpid; mov.u32 %z2, %laneid; mov.u32 %z3, %nsmid;", func(_ laneWords, i int) laneWords {
 			return laneWords{64, uint32(i / 32), uint32(i % 32), 132}
 		}},
