@@ -434,7 +434,7 @@ func (r *replay) finish(complete bool) perf.CacheCounts {
 // distinct counts the sectors that were read and written at least once, with two bits a sector in pages.
 type distinct struct {
 	pages         map[uint64]*distinctPage
-	near          [64]nearPage // pages by the last bits of their number
+	near          [nearPages]nearPage // pages by the last bits of their number
 	read, written uint64
 }
 
@@ -443,7 +443,10 @@ type nearPage struct {
 	page *distinctPage
 }
 
-const distinctLines = 512 // lines of a page
+const (
+	distinctLines = 512 // lines of a page
+	nearPages     = 1024
+)
 
 // distinctPage holds a byte a line: read sectors below, written ones above.
 type distinctPage [distinctLines]uint8
@@ -457,13 +460,13 @@ func (d *distinct) page(at uint64) *distinctPage {
 		p = new(distinctPage)
 		d.pages[at] = p
 	}
-	d.near[at%64] = nearPage{at, p}
+	d.near[at%nearPages] = nearPage{at, p}
 	return p
 }
 
 func (d *distinct) mark(line uint64, sectors uint8, write, atomic bool) {
 	at := line / distinctLines
-	n := &d.near[at%64]
+	n := &d.near[at%nearPages]
 	p := n.page
 	if p == nil || n.at != at {
 		p = d.page(at)
