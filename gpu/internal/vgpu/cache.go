@@ -323,7 +323,9 @@ func (r *replay) accesses(sm int, entries []uint64) {
 		m := &list[n&(turn-1)]
 		n++
 		*m = missed{entry, uint32(r.l2Sets.of(line ^ line>>13 ^ line>>23)), r.clock, sectors, site}
-		touched += r.l2[m.set].touch()
+	}
+	for i := range list[:n] {
+		touched += r.l2[list[i].set].touch()
 	}
 	r.sink = touched
 	for i := range list[:n] {
