@@ -49964,6 +49964,36 @@ TEXT doXorPredicate<>(SB), NOSPLIT|NOFRAME, $0-0
 	MOVQ (R9), AX
 	JMP AX
 
+// opGuarded
+TEXT doGuarded<>(SB), NOSPLIT|NOFRAME, $0-0
+	MOVQ 40(R9), DI
+	MOVL 64(DI), CX
+	MOVL (R10)(CX*4), AX
+	XORL 68(DI), AX
+	MOVLQSX 48(R9), BX
+	LEAQ (BX)(BX*2), BX
+	SHLQ $3, BX
+	ADDQ 64(R11), BX
+	TESTL AX, AX
+	JEQ none
+	CMPL AX, $-1
+	JNE bail
+	INCQ (BX)
+	INCQ 8(BX)
+	ADDQ $32, 16(BX)
+	ADDQ $64, R9
+	MOVQ (R9), AX
+	JMP AX
+none:
+	INCQ (BX)
+	ADDQ $128, R9
+	MOVQ (R9), AX
+	JMP AX
+bail:
+	VZEROUPPER
+	MOVQ R9, 40(SP)
+	RET
+
 // opBlend32
 TEXT doBlend32<>(SB), NOSPLIT|NOFRAME, $0-0
 	MOVL 16(R9), DX
@@ -68076,184 +68106,186 @@ TEXT ·asmAddresses(SB), NOSPLIT, $0-8
 	MOVQ AX, 6088(DI)
 	LEAQ doXorPredicate<>(SB), AX
 	MOVQ AX, 6096(DI)
-	LEAQ doBlend32<>(SB), AX
+	LEAQ doGuarded<>(SB), AX
 	MOVQ AX, 6104(DI)
-	LEAQ doBlend64<>(SB), AX
+	LEAQ doBlend32<>(SB), AX
 	MOVQ AX, 6112(DI)
-	LEAQ doButterfly<>(SB), AX
+	LEAQ doBlend64<>(SB), AX
 	MOVQ AX, 6120(DI)
-	LEAQ doShuffle<>(SB), AX
+	LEAQ doButterfly<>(SB), AX
 	MOVQ AX, 6128(DI)
-	LEAQ doShuffle_4<>(SB), AX
+	LEAQ doShuffle<>(SB), AX
 	MOVQ AX, 6136(DI)
-	LEAQ doShuffle_1<>(SB), AX
+	LEAQ doShuffle_4<>(SB), AX
 	MOVQ AX, 6144(DI)
-	LEAQ doShuffle_5<>(SB), AX
+	LEAQ doShuffle_1<>(SB), AX
 	MOVQ AX, 6152(DI)
-	LEAQ doShuffle_2<>(SB), AX
+	LEAQ doShuffle_5<>(SB), AX
 	MOVQ AX, 6160(DI)
-	LEAQ doShuffle_6<>(SB), AX
+	LEAQ doShuffle_2<>(SB), AX
 	MOVQ AX, 6168(DI)
-	LEAQ doShuffle_3<>(SB), AX
+	LEAQ doShuffle_6<>(SB), AX
 	MOVQ AX, 6176(DI)
-	LEAQ doShuffle_7<>(SB), AX
+	LEAQ doShuffle_3<>(SB), AX
 	MOVQ AX, 6184(DI)
-	LEAQ doVote<>(SB), AX
+	LEAQ doShuffle_7<>(SB), AX
 	MOVQ AX, 6192(DI)
-	LEAQ doVote_1<>(SB), AX
+	LEAQ doVote<>(SB), AX
 	MOVQ AX, 6200(DI)
-	LEAQ doVote_2<>(SB), AX
+	LEAQ doVote_1<>(SB), AX
 	MOVQ AX, 6208(DI)
-	LEAQ doVote_3<>(SB), AX
+	LEAQ doVote_2<>(SB), AX
 	MOVQ AX, 6216(DI)
-	LEAQ doActive<>(SB), AX
+	LEAQ doVote_3<>(SB), AX
 	MOVQ AX, 6224(DI)
-	LEAQ doLoadParam_33<>(SB), AX
+	LEAQ doActive<>(SB), AX
 	MOVQ AX, 6232(DI)
-	LEAQ doLoadParam_34<>(SB), AX
+	LEAQ doLoadParam_33<>(SB), AX
 	MOVQ AX, 6240(DI)
-	LEAQ doLoadParam_36<>(SB), AX
+	LEAQ doLoadParam_34<>(SB), AX
 	MOVQ AX, 6248(DI)
-	LEAQ doLoadParam_561<>(SB), AX
+	LEAQ doLoadParam_36<>(SB), AX
 	MOVQ AX, 6256(DI)
-	LEAQ doLoadParam_562<>(SB), AX
+	LEAQ doLoadParam_561<>(SB), AX
 	MOVQ AX, 6264(DI)
-	LEAQ doLoadGlobal_289<>(SB), AX
+	LEAQ doLoadParam_562<>(SB), AX
 	MOVQ AX, 6272(DI)
-	LEAQ doStoreGlobal_289<>(SB), AX
+	LEAQ doLoadGlobal_289<>(SB), AX
 	MOVQ AX, 6280(DI)
-	LEAQ doLoadGlobal_290<>(SB), AX
+	LEAQ doStoreGlobal_289<>(SB), AX
 	MOVQ AX, 6288(DI)
-	LEAQ doStoreGlobal_290<>(SB), AX
+	LEAQ doLoadGlobal_290<>(SB), AX
 	MOVQ AX, 6296(DI)
-	LEAQ doLoadGlobal_292<>(SB), AX
+	LEAQ doStoreGlobal_290<>(SB), AX
 	MOVQ AX, 6304(DI)
-	LEAQ doStoreGlobal_292<>(SB), AX
+	LEAQ doLoadGlobal_292<>(SB), AX
 	MOVQ AX, 6312(DI)
-	LEAQ doLoadGlobal_817<>(SB), AX
+	LEAQ doStoreGlobal_292<>(SB), AX
 	MOVQ AX, 6320(DI)
-	LEAQ doStoreGlobal_817<>(SB), AX
+	LEAQ doLoadGlobal_817<>(SB), AX
 	MOVQ AX, 6328(DI)
-	LEAQ doLoadGlobal_818<>(SB), AX
+	LEAQ doStoreGlobal_817<>(SB), AX
 	MOVQ AX, 6336(DI)
-	LEAQ doStoreGlobal_818<>(SB), AX
+	LEAQ doLoadGlobal_818<>(SB), AX
 	MOVQ AX, 6344(DI)
-	LEAQ doLoadGlobal_273<>(SB), AX
+	LEAQ doStoreGlobal_818<>(SB), AX
 	MOVQ AX, 6352(DI)
-	LEAQ doStoreGlobal_273<>(SB), AX
+	LEAQ doLoadGlobal_273<>(SB), AX
 	MOVQ AX, 6360(DI)
-	LEAQ doLoadGlobal_1297<>(SB), AX
+	LEAQ doStoreGlobal_273<>(SB), AX
 	MOVQ AX, 6368(DI)
-	LEAQ doLoadGlobal_257<>(SB), AX
+	LEAQ doLoadGlobal_1297<>(SB), AX
 	MOVQ AX, 6376(DI)
-	LEAQ doStoreGlobal_257<>(SB), AX
+	LEAQ doLoadGlobal_257<>(SB), AX
 	MOVQ AX, 6384(DI)
-	LEAQ doLoadGlobal_1281<>(SB), AX
+	LEAQ doStoreGlobal_257<>(SB), AX
 	MOVQ AX, 6392(DI)
-	LEAQ doLoadGlobal_274<>(SB), AX
+	LEAQ doLoadGlobal_1281<>(SB), AX
 	MOVQ AX, 6400(DI)
-	LEAQ doLoadGlobal_276<>(SB), AX
+	LEAQ doLoadGlobal_274<>(SB), AX
 	MOVQ AX, 6408(DI)
-	LEAQ doLoadShared_33<>(SB), AX
+	LEAQ doLoadGlobal_276<>(SB), AX
 	MOVQ AX, 6416(DI)
-	LEAQ doStoreShared_33<>(SB), AX
+	LEAQ doLoadShared_33<>(SB), AX
 	MOVQ AX, 6424(DI)
-	LEAQ doLoadShared_34<>(SB), AX
+	LEAQ doStoreShared_33<>(SB), AX
 	MOVQ AX, 6432(DI)
-	LEAQ doStoreShared_34<>(SB), AX
+	LEAQ doLoadShared_34<>(SB), AX
 	MOVQ AX, 6440(DI)
-	LEAQ doLoadShared_36<>(SB), AX
+	LEAQ doStoreShared_34<>(SB), AX
 	MOVQ AX, 6448(DI)
-	LEAQ doStoreShared_36<>(SB), AX
+	LEAQ doLoadShared_36<>(SB), AX
 	MOVQ AX, 6456(DI)
-	LEAQ doLoadShared_561<>(SB), AX
+	LEAQ doStoreShared_36<>(SB), AX
 	MOVQ AX, 6464(DI)
-	LEAQ doStoreShared_561<>(SB), AX
+	LEAQ doLoadShared_561<>(SB), AX
 	MOVQ AX, 6472(DI)
-	LEAQ doLoadShared_562<>(SB), AX
+	LEAQ doStoreShared_561<>(SB), AX
 	MOVQ AX, 6480(DI)
-	LEAQ doStoreShared_562<>(SB), AX
+	LEAQ doLoadShared_562<>(SB), AX
 	MOVQ AX, 6488(DI)
-	LEAQ doLoadShared_17<>(SB), AX
+	LEAQ doStoreShared_562<>(SB), AX
 	MOVQ AX, 6496(DI)
-	LEAQ doStoreShared_17<>(SB), AX
+	LEAQ doLoadShared_17<>(SB), AX
 	MOVQ AX, 6504(DI)
-	LEAQ doLoadShared_1041<>(SB), AX
+	LEAQ doStoreShared_17<>(SB), AX
 	MOVQ AX, 6512(DI)
-	LEAQ doLoadShared_1<>(SB), AX
+	LEAQ doLoadShared_1041<>(SB), AX
 	MOVQ AX, 6520(DI)
-	LEAQ doStoreShared_1<>(SB), AX
+	LEAQ doLoadShared_1<>(SB), AX
 	MOVQ AX, 6528(DI)
-	LEAQ doLoadShared_1025<>(SB), AX
+	LEAQ doStoreShared_1<>(SB), AX
 	MOVQ AX, 6536(DI)
-	LEAQ doLoadShared_18<>(SB), AX
+	LEAQ doLoadShared_1025<>(SB), AX
 	MOVQ AX, 6544(DI)
-	LEAQ doLoadShared_20<>(SB), AX
+	LEAQ doLoadShared_18<>(SB), AX
 	MOVQ AX, 6552(DI)
-	LEAQ doLoadShared_289<>(SB), AX
+	LEAQ doLoadShared_20<>(SB), AX
 	MOVQ AX, 6560(DI)
-	LEAQ doStoreShared_289<>(SB), AX
+	LEAQ doLoadShared_289<>(SB), AX
 	MOVQ AX, 6568(DI)
-	LEAQ doLoadShared_290<>(SB), AX
+	LEAQ doStoreShared_289<>(SB), AX
 	MOVQ AX, 6576(DI)
-	LEAQ doStoreShared_290<>(SB), AX
+	LEAQ doLoadShared_290<>(SB), AX
 	MOVQ AX, 6584(DI)
-	LEAQ doLoadShared_292<>(SB), AX
+	LEAQ doStoreShared_290<>(SB), AX
 	MOVQ AX, 6592(DI)
-	LEAQ doStoreShared_292<>(SB), AX
+	LEAQ doLoadShared_292<>(SB), AX
 	MOVQ AX, 6600(DI)
-	LEAQ doLoadShared_817<>(SB), AX
+	LEAQ doStoreShared_292<>(SB), AX
 	MOVQ AX, 6608(DI)
-	LEAQ doStoreShared_817<>(SB), AX
+	LEAQ doLoadShared_817<>(SB), AX
 	MOVQ AX, 6616(DI)
-	LEAQ doLoadShared_818<>(SB), AX
+	LEAQ doStoreShared_817<>(SB), AX
 	MOVQ AX, 6624(DI)
-	LEAQ doStoreShared_818<>(SB), AX
+	LEAQ doLoadShared_818<>(SB), AX
 	MOVQ AX, 6632(DI)
-	LEAQ doLoadShared_273<>(SB), AX
+	LEAQ doStoreShared_818<>(SB), AX
 	MOVQ AX, 6640(DI)
-	LEAQ doStoreShared_273<>(SB), AX
+	LEAQ doLoadShared_273<>(SB), AX
 	MOVQ AX, 6648(DI)
-	LEAQ doLoadShared_1297<>(SB), AX
+	LEAQ doStoreShared_273<>(SB), AX
 	MOVQ AX, 6656(DI)
-	LEAQ doLoadShared_257<>(SB), AX
+	LEAQ doLoadShared_1297<>(SB), AX
 	MOVQ AX, 6664(DI)
-	LEAQ doStoreShared_257<>(SB), AX
+	LEAQ doLoadShared_257<>(SB), AX
 	MOVQ AX, 6672(DI)
-	LEAQ doLoadShared_1281<>(SB), AX
+	LEAQ doStoreShared_257<>(SB), AX
 	MOVQ AX, 6680(DI)
-	LEAQ doLoadShared_274<>(SB), AX
+	LEAQ doLoadShared_1281<>(SB), AX
 	MOVQ AX, 6688(DI)
-	LEAQ doLoadShared_276<>(SB), AX
+	LEAQ doLoadShared_274<>(SB), AX
 	MOVQ AX, 6696(DI)
-	LEAQ doMatrixHalf16<>(SB), AX
+	LEAQ doLoadShared_276<>(SB), AX
 	MOVQ AX, 6704(DI)
-	LEAQ doMatrixBfloat16<>(SB), AX
+	LEAQ doMatrixHalf16<>(SB), AX
 	MOVQ AX, 6712(DI)
-	LEAQ doLoadMatrix_1<>(SB), AX
+	LEAQ doMatrixBfloat16<>(SB), AX
 	MOVQ AX, 6720(DI)
-	LEAQ doLoadMatrix_17<>(SB), AX
+	LEAQ doLoadMatrix_1<>(SB), AX
 	MOVQ AX, 6728(DI)
-	LEAQ doLoadMatrix_2<>(SB), AX
+	LEAQ doLoadMatrix_17<>(SB), AX
 	MOVQ AX, 6736(DI)
-	LEAQ doLoadMatrix_18<>(SB), AX
+	LEAQ doLoadMatrix_2<>(SB), AX
 	MOVQ AX, 6744(DI)
-	LEAQ doLoadMatrix_4<>(SB), AX
+	LEAQ doLoadMatrix_18<>(SB), AX
 	MOVQ AX, 6752(DI)
-	LEAQ doLoadMatrix_20<>(SB), AX
+	LEAQ doLoadMatrix_4<>(SB), AX
 	MOVQ AX, 6760(DI)
-	LEAQ doLoadMatrix_257<>(SB), AX
+	LEAQ doLoadMatrix_20<>(SB), AX
 	MOVQ AX, 6768(DI)
-	LEAQ doLoadMatrix_273<>(SB), AX
+	LEAQ doLoadMatrix_257<>(SB), AX
 	MOVQ AX, 6776(DI)
-	LEAQ doLoadMatrix_258<>(SB), AX
+	LEAQ doLoadMatrix_273<>(SB), AX
 	MOVQ AX, 6784(DI)
-	LEAQ doLoadMatrix_274<>(SB), AX
+	LEAQ doLoadMatrix_258<>(SB), AX
 	MOVQ AX, 6792(DI)
-	LEAQ doLoadMatrix_260<>(SB), AX
+	LEAQ doLoadMatrix_274<>(SB), AX
 	MOVQ AX, 6800(DI)
-	LEAQ doLoadMatrix_276<>(SB), AX
+	LEAQ doLoadMatrix_260<>(SB), AX
 	MOVQ AX, 6808(DI)
+	LEAQ doLoadMatrix_276<>(SB), AX
+	MOVQ AX, 6816(DI)
 	RET
 
 DATA butterfly<>+0(SB)/4, $0x00000000

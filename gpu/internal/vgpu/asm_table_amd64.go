@@ -766,6 +766,7 @@ var asmOps = [...]asmOp{
 	{name: "doAndPredicate", twins: []opFunc{opAndPredicate}, variant: 0, masks: true},
 	{name: "doOrPredicate", twins: []opFunc{opOrPredicate}, variant: 0, masks: true},
 	{name: "doXorPredicate", twins: []opFunc{opXorPredicate}, variant: 0, masks: true},
+	{name: "doGuarded", twins: []opFunc{opGuarded}, variant: 0, masks: false},
 	{name: "doBlend32", twins: []opFunc{opBlend32}, variant: 0, masks: true},
 	{name: "doBlend64", twins: []opFunc{opBlend64}, variant: 0, masks: true},
 	{name: "doButterfly", twins: []opFunc{opButterfly}, variant: 0, masks: false},

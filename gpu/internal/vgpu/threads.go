@@ -3,7 +3,8 @@ package vgpu
 import "unsafe"
 
 // blockThreads is the code of a block as threaded assembly runs it: each array ends in an instruction without fn. Full is
-// for all 32 lanes. Masked is for some of them: an op that writes every lane is followed by a blend of its result.
+// for all 32 lanes. Masked is for some of them: an op that writes every lane is followed by a blend of its result. In full
+// an instruction with a guard is followed by what it guards.
 type blockThreads struct{ full, masked []inst }
 
 // opBlend32 takes over the active lanes of a into d.
@@ -35,6 +36,11 @@ func (p *program) thread() {
 			op := asmFor(&x)
 			x.code = asmAddress(op)
 			full = append(full, x)
+			if x.code == asmGuard && x.code != 0 {
+				inner := *x.ext.inner
+				inner.code = asmAddress(asmFor(&inner))
+				full = append(full, inner)
+			}
 			if x.flags&flagSelf != 0 {
 				if op == nil || !op.masks {
 					x.code = asmAddress(nil)

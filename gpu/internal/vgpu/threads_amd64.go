@@ -84,6 +84,10 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(inst{}.e)-56]
 	_ = [1]struct{}{}[unsafe.Offsetof(extra{}.sources)-24]
 	_ = [1]struct{}{}[unsafe.Offsetof(extra{}.second)-72]
+	_ = [1]struct{}{}[unsafe.Offsetof(extra{}.guard)-64]
+	_ = [1]struct{}{}[unsafe.Offsetof(extra{}.not)-68]
+	_ = [1]struct{}{}[unsafe.Sizeof(guardCounts{})-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(guardCounts{}.lanes)-16]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.mask)-56]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.scratch)-128]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.big)-384]
@@ -113,7 +117,7 @@ func findWay(s *l2Set, tag uint32) (way int, hit bool) {
 	return int(found & (l2Ways - 1)), found < l2Ways
 }
 
-var asmLeave uintptr
+var asmLeave, asmGuard uintptr
 
 // asmByKey is the index of asmOps.
 var asmByKey = func() map[asmKey]*asmOp {
@@ -128,6 +132,7 @@ var asmByKey = func() map[asmKey]*asmOp {
 			index[asmKey{codeOf(fn), o.variant}] = o
 		}
 	}
+	asmGuard = index[asmKey{codeOf(opGuarded), 0}].address
 	return index
 }()
 
@@ -239,6 +244,9 @@ func (w *warp) runThreads(b *block, m uint32) bool {
 			w.teach(in)
 		} else {
 			in.fn(w, in)
+		}
+		if in.code == asmGuard { // what it guards has been executed, and stands behind it
+			at = unsafe.Add(at, unsafe.Sizeof(inst{}))
 		}
 		at = unsafe.Add(at, unsafe.Sizeof(inst{}))
 	}

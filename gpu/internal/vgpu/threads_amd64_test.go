@@ -220,7 +220,7 @@ func (x *trial) fillGently(r *rand.Rand, at uint32, t string) {
 }
 
 // byMemory are the ops whose trials are whole kernels (threads_memory_amd64_test.go).
-var byMemory = []string{"opLoad", "opStore"}
+var byMemory = []string{"opLoad", "opStore", "opGuarded"}
 
 func nameOf(fn opFunc) string {
 	name := runtime.FuncForPC(codeOf(fn)).Name()

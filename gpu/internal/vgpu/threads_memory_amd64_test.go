@@ -252,3 +252,49 @@ func (c *corpusCase) launchOn(t *testing.T, d *Device, f driver.Function, all *c
 	}
 	return r, out, err
 }
+
+// Instructions with a guard that holds for all lanes, for none and for some count the same on both paths.
+func TestThreadedGuards(t *testing.T) {
+	if !threadsCanRun(t) {
+		return
+	}
+	d := openTest(t, testProfile())
+	m := loadModule(t, d, `.version 8.8
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 to, .param .u32 limit)
+{
+.reg .pred %p;
+.reg .b32 %t, %x, %l;
+.reg .b64 %to, %o, %y;
+ld.param.u64 %to, [to];
+ld.param.u32 %l, [limit];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %o, %t, 8;
+add.s64 %to, %to, %o;
+setp.lt.u32 %p, %t, %l;
+mov.u32 %x, 5;
+mov.u64 %y, 7;
+@%p add.u32 %x, %x, %t;
+@!%p mul.lo.u32 %x, %x, 3;
+@%p add.s64 %y, %y, %o;
+@%p st.global.u32 [%to], %x;
+@!%p st.global.u64 [%to], %y;
+@!%p ld.global.u32 %x, [%to+4];
+add.u32 %x, %x, 1;
+st.global.u32 [%to], %x;
+ret;
+}
+`)
+	f := fn(t, m, "k")
+	to := upload(t, d, make([]uint64, 128))
+	for _, limit := range []uint32{0, 5, 32, 70, 128} {
+		onBothPaths(t, fmt.Sprint("limit ", limit), d, func() (*driver.Result, [][]byte, error) {
+			if err := d.CopyIn(to, make([]byte, 1024), nil); err != nil {
+				t.Fatal(err)
+			}
+			r, err := d.Launch(context.Background(), &driver.Launch{Function: f, Grid: dim(3), CTA: dim(128), Args: pack(t, f, to, limit), Wait: true, Count: true})
+			return r, [][]byte{download[byte](t, d, to, 1024)}, err
+		})
+	}
+}

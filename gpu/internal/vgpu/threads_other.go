@@ -11,8 +11,11 @@ type threads struct{}
 func newThreads(p *program) *threads               { return nil }
 func (w *warp) runThreads(b *block, m uint32) bool { return false }
 func (k *worker) settleThreads()                   {}
-func asmFor(in *inst) *asmOp                       { return nil }
-func asmAddress(op *asmOp) uintptr                 { return 0 }
-func (t *threads) begin(k *worker)                 {}
+
+var asmGuard uintptr
+
+func asmFor(in *inst) *asmOp       { return nil }
+func asmAddress(op *asmOp) uintptr { return 0 }
+func (t *threads) begin(k *worker) {}
 
 func findWay(s *l2Set, tag uint32) (way int, hit bool) { return searchWay(s, tag) }

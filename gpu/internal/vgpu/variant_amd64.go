@@ -25,6 +25,7 @@ var variantByFunc = map[uintptr]func(in *inst) (int, bool){
 	codeOf(laneSelect32):    immediate,
 	codeOf(laneSelect64):    immediate,
 	codeOf(opButterfly):     immediate,
+	codeOf(opGuarded):       func(in *inst) (int, bool) { return 0, true },
 	codeOf(opMovePredicate): plainPredicate,
 	codeOf(opSetPredicate):  plainPredicate,
 	codeOf(opAndPredicate):  plainPredicate,

@@ -79,6 +79,8 @@ const (
 	instID      = 48
 	instSite    = 52
 	instE       = 56
+	extraGuard  = 64
+	extraNot    = 68
 	extraSecond = 72
 
 	contextHost      = 0

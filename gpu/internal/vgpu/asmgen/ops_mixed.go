@@ -55,6 +55,7 @@ func (s *set) mixed() {
 		}
 	})
 	s.predicates()
+	s.guard()
 	// The blends that follow an op in the code for some of the lanes: a has all lanes, d takes the active ones.
 	s.define("opBlend32", func(b *block) {
 		b.slots(1)
@@ -102,6 +103,36 @@ func (b *block) selector(reg int) {
 	for k := range 4 {
 		b.i("VPSLLVD laneToSign<>+%d(SB), Y15, Y%d", 32*k, reg+k)
 	}
+}
+
+// guard is @p of an instruction that stands behind it, for all lanes: it goes on to that one where the predicate holds for all
+// of them, and past it where for none.
+func (s *set) guard() {
+	s.variant("opGuarded", 0, func(b *block) {
+		b.i("MOVQ %d(R9), DI", instExt)
+		b.i("MOVL %d(DI), CX", extraGuard)
+		b.i("MOVL (R10)(CX*4), AX")
+		b.i("XORL %d(DI), AX", extraNot)
+		b.i("MOVLQSX %d(R9), BX", instID)
+		b.i("LEAQ (BX)(BX*2), BX") // guardCounts: warps, active, lanes
+		b.i("SHLQ $3, BX")
+		b.i("ADDQ %d(R11), BX", contextGuarded)
+		b.i("TESTL AX, AX")
+		b.i("JEQ none")
+		b.i("CMPL AX, $-1")
+		b.i("JNE bail")
+		b.i("INCQ (BX)")
+		b.i("INCQ 8(BX)")
+		b.i("ADDQ $32, 16(BX)")
+		b.next()
+		b.label("none")
+		b.i("INCQ (BX)")
+		b.i("ADDQ $%d, R9", 2*instBytes)
+		b.i("MOVQ (R9), AX")
+		b.i("JMP AX")
+		b.label("bail")
+		b.leave()
+	})
 }
 
 func (s *set) predicates() {
