@@ -1,0 +1,92 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"memwall/gpu"
+	"memwall/gpu/perf"
+)
+
+// TestLanePaths runs every shipped kernel on portable, threaded and compiled lanes: the same bits and the same counters. On
+// a machine that lacks a path the environment falls back to the best that there is.
+func TestLanePaths(t *testing.T) {
+	type answer struct {
+		bits   []uint64
+		counts perf.Counts
+	}
+	answers := map[string]map[string]answer{}
+	defer gpu.CloseAll()
+	for _, lanes := range []string{"portable", "threaded", "jit"} {
+		t.Setenv("MEMWALL_LANES", lanes)
+		answers[lanes] = map[string]answer{}
+		gpu.CloseAll() // a new device takes the path, and gives the same addresses
+		dev := open(t, "virtual:h200")
+		for _, k := range registry {
+			if _, cannot := k.targetFor(dev); cannot != nil {
+				continue
+			}
+			for i, c := range k.cases[:min(len(k.cases), 4)] {
+				for range 2 { // the second launch begins with what the first one compiled
+					bits, counts := k.bitsOf(t, dev, c, uint64(i))
+					answers[lanes][k.name+" "+k.operands[len(k.operands)-1].dtype.String()+" "+c.String()] = answer{bits, counts}
+				}
+			}
+		}
+	}
+	if len(answers["portable"]) < 20 {
+		t.Fatalf("only %d cases", len(answers["portable"]))
+	}
+	for _, lanes := range []string{"threaded", "jit"} {
+		for name, want := range answers["portable"] {
+			got := answers[lanes][name]
+			if got.counts != want.counts {
+				t.Errorf("%s: counters on %s lanes\n%+v\nportable\n%+v", name, lanes, got.counts, want.counts)
+			}
+			for i := range want.bits {
+				if got.bits[i] != want.bits[i] {
+					t.Errorf("%s: element %d on %s lanes is %g, portable %g", name, i, lanes, math.Float64frombits(got.bits[i]), math.Float64frombits(want.bits[i]))
+					break
+				}
+			}
+		}
+	}
+}
+
+// bitsOf runs a case and gives the bits of its output, as float64, and what the launch counted.
+func (k *Kernel) bitsOf(t *testing.T, dev *gpu.Device, c trial, seed uint64) ([]uint64, perf.Counts) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 0x6c616e6573))
+	var args []any
+	var out *gpu.Tensor
+	for _, o := range k.operands {
+		shape, n, columns := make([]int, len(o.shape)), 1, 1
+		for i, name := range o.shape {
+			columns = c.dims[trimFold(name)]
+			shape[i], n = columns, n*columns
+		}
+		var tensor *gpu.Tensor
+		if o.output {
+			tensor = dev.Full(o.dtype, math.NaN(), shape...)
+			out = tensor
+		} else {
+			tensor = dev.FromAs(o.dtype, c.inputs.fill(random, n, columns), shape...)
+		}
+		defer tensor.Free()
+		args = append(args, tensor)
+	}
+	for _, s := range k.scalars {
+		args = append(args, c.dims[s.name])
+	}
+	launch, err := measured(k.name, args)
+	if err != nil {
+		t.Fatalf("%s %s: %v", k.name, c, err)
+	}
+	values := out.Float64s()
+	bits := make([]uint64, len(values))
+	for i, v := range values {
+		bits[i] = math.Float64bits(v)
+	}
+	return bits, launch.Counts
+}
