@@ -147,7 +147,7 @@ func (f *Function) prepare(spec LaunchSpec, args []any) (*driver.Launch, *packer
 		}
 	}
 	l := &driver.Launch{Function: f.f, Grid: c.Grid.driver(), CTA: c.CTA.driver(), Shared: c.Shared,
-		Cooperative: c.Cooperative, Args: p.buffer, Wait: true, Count: true}
+		Cooperative: c.Cooperative, Args: p.buffer, Wait: true, Count: true, Simulate: Simulation()}
 	if c.Cluster != (Dim3{}) {
 		l.Cluster = c.Cluster.driver()
 	}
@@ -239,8 +239,16 @@ func (f *Function) observe(spec LaunchSpec, l *driver.Launch, r *driver.Result) 
 		StaticShared: a.SharedBytes, LocalBytes: a.LocalBytes, SpillBytes: a.SpillBytes,
 		Counts: r.Counts, Counted: f.module.dev.d.Capability(driver.Counting) == "", Lines: r.Lines,
 		Sampled: max(r.Sampled, 1), Executed: r.Executed, Cold: r.Cold, Samples: r.Samples,
-		MinimumBytes: spec.MinimumBytes, FormulaFLOPs: spec.FormulaFLOPs,
+		MinimumBytes: spec.MinimumBytes, FormulaFLOPs: spec.FormulaFLOPs, Simulated: simulatedOf(l, r),
 	}
+}
+
+// simulatedOf is the device's prediction, or why there is none.
+func simulatedOf(l *driver.Launch, r *driver.Result) *perf.Simulation {
+	if r.Simulated == nil && l.Function != nil && !l.Simulate {
+		return &perf.Simulation{Why: "the simulation is off"}
+	}
+	return r.Simulated
 }
 
 // track keeps what may be read up to date: a sampled launch leaves what it wrote incomplete, and so does a launch that reads

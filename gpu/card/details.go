@@ -61,6 +61,9 @@ func (c *launchCard) rows() *rowWriter {
 	if len(l.Bounds) > 0 {
 		w.add(shownAbove, "bounds", boundList(l.Bounds), perf.Modelled)
 	}
+	if why := l.BoundsAlone(); why != "" {
+		w.add(shownAbove, "by bounds alone", why, perf.Modelled)
+	}
 	c.memoryRows(w)
 	c.workRow(w)
 	if useful := l.Useful(); useful.Tag == perf.Formula && l.TotalFLOPs.Tag == perf.Executed && l.TotalFLOPs.Value > 1.01*useful.Value {

@@ -254,6 +254,8 @@ func (c *launchCard) figures() []figure {
 		time.label = "predicted " + l.Predicted.Number()
 	case floor > 0:
 		time.label = "time, floor " + perf.Format(floor, "s")
+	case l.Duration.Tag == perf.Modelled && l.BoundsAlone() != "":
+		time.label = "time, by bounds alone"
 	}
 	if c.wasteful() {
 		sectors, ideal, at := c.worstRequest()

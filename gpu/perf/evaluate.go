@@ -299,7 +299,7 @@ func (l *Launch) intensityFigures(p *Profile) {
 func (l *Launch) durationFigure(m model) {
 	l.Predicted = Absent("s", "predictions need exact counts and a profile")
 	if m.seconds > 0 && l.Counted {
-		l.Predicted = m.figure()
+		l.Predicted = l.figure(m)
 	}
 	if len(l.Samples) > 0 {
 		median, spread := medianOf(l.Samples)
@@ -321,7 +321,7 @@ func (l *Launch) durationFigure(m model) {
 		l.Duration = Absent("s", why)
 		return
 	}
-	l.Duration = m.figure()
+	l.Duration = l.figure(m)
 }
 
 // Spread of measured samples: half the distance between the quartiles in percent of the median, 0 for fewer than two.

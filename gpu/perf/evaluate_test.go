@@ -64,8 +64,8 @@ func TestEvaluateCopy(t *testing.T) {
 		{"shared", l.SharedBytes, 0, "B", Formula},
 		{"waves", l.Waves, float64(n) / 256 / (8 * 132), "", Formula},
 		{"occupancy", l.Occupancy.Figure, 100, "%", Formula},
-		{"duration, low", Figure{l.Duration.Low, 0, 0, "s", l.Duration.Tag, "", ""}, 2e-6 + 8*n/4.8e12/.92, "s", Modelled},
-		{"duration, high", Figure{l.Duration.High, 0, 0, "s", l.Duration.Tag, "", ""}, 1.6 * (2e-6 + 8*n/4.8e12/.92), "s", Modelled},
+		{"duration, low", Figure{l.Duration.Low, 0, 0, "s", l.Duration.Tag, "", ""}, 2e-6 + 8*n/4.8e12/.83, "s", Modelled},
+		{"duration, high", Figure{l.Duration.High, 0, 0, "s", l.Duration.Tag, "", ""}, 1.6 * (2e-6 + 8*n/4.8e12/.83), "s", Modelled},
 	} {
 		if !(c.f.Value == c.want || near(c.f.Value, c.want)) || c.f.Unit != c.unit || c.f.Tag != c.tag {
 			t.Errorf("%s: %v %q %s, want %v %q %s", c.name, c.f.Value, c.f.Unit, c.f.Tag, c.want, c.unit, c.tag)

@@ -25,6 +25,7 @@ type Observation struct {
 	Sampled                              int    // every k-th CTA was executed; 1 means all
 	Executed                             uint64 // CTAs executed
 	Cold                                 bool
+	Simulated                            *Simulation     // of the virtual GPU; nil where it was not asked for
 	Samples                              []time.Duration // measured; empty on the virtual GPU
 	MinimumBytes                         float64         // the registry's closed form of the least traffic, 0 where unknown
 	FormulaFLOPs                         float64         // the registry's closed form, 0 where unknown

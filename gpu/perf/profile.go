@@ -25,6 +25,7 @@ type Profile struct {
 	L1Bytes                                          int     // unified L1 and shared memory an SM
 	L2Bytes                                          int
 	DRAMReach                                        float64 // share of the datasheet's bandwidth that reads reach
+	DRAMCopyReach                                    float64 // and copies, half of whose traffic is writes
 	L2BytesPerSecond                                 float64
 	L1Latency, L2Latency, DRAMLatency, SharedLatency float64 // cycles
 	TensorMACsPerSMCycle                             float64 // what mma.sync reaches

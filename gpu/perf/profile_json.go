@@ -34,6 +34,7 @@ var jsonFields = []jsonField{
 	{key: "l1_bytes", whole: func(p *Profile) *int { return &p.L1Bytes }},
 	{key: "l2_bytes", whole: func(p *Profile) *int { return &p.L2Bytes }},
 	{key: "dram_reach", number: func(p *Profile) *float64 { return &p.DRAMReach }},
+	{key: "dram_copy_reach", number: func(p *Profile) *float64 { return &p.DRAMCopyReach }},
 	{key: "l2_bytes_per_second", number: func(p *Profile) *float64 { return &p.L2BytesPerSecond }},
 	{key: "l1_latency_cycles", number: func(p *Profile) *float64 { return &p.L1Latency }},
 	{key: "l2_latency_cycles", number: func(p *Profile) *float64 { return &p.L2Latency }},

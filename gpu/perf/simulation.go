@@ -21,3 +21,58 @@ type Simulation struct {
 
 // Done tells whether there is a prediction.
 func (s *Simulation) Done() bool { return s != nil && s.Why == "" && s.Cycles > 0 }
+
+// Scale changes the prediction to that of f times the work.
+func (s *Simulation) Scale(f float64) {
+	for _, x := range []*float64{&s.Seconds, &s.Cycles, &s.Tail, &s.Machine.Issue, &s.Machine.FP32, &s.Machine.Integer, &s.Machine.SFU, &s.Machine.FP64,
+		&s.Machine.FP16, &s.Machine.Tensor, &s.Machine.LSU} {
+		*x *= f
+	}
+}
+
+// Range of a simulated time, as shares of the prediction: it held 80 % of published times that fitted nothing (facts:
+// time-model). Stores that fill sectors in part, and CTAs of one warp, are predicted less well.
+const (
+	simulatedLow, simulatedHigh = 0.8, 1.3
+	wideLow, wideHigh           = 0.5, 2.0
+	partialStores               = 0.25 // share of the stored sectors from which the range is wide
+)
+
+// simulatedRange is the range of a simulated time, and why it is wide.
+func (l *Launch) simulatedRange() (low, high float64, why string) {
+	switch {
+	case l.Simulated.Partial >= partialStores:
+		return wideLow, wideHigh, ", wide: stores fill sectors in part"
+	case l.Shape.Threads() <= WarpSize:
+		return wideLow, wideHigh, ", wide: one warp a CTA"
+	}
+	return simulatedLow, simulatedHigh, ""
+}
+
+// BoundsAlone says why a prediction rests on the bounds alone; "" where the launch was simulated, or nobody asked for it.
+func (l *Launch) BoundsAlone() string {
+	if l.Simulated == nil || l.Simulated.Done() {
+		return ""
+	}
+	return l.Simulated.Why
+}
+
+// machineBounds are the bounds that need machine code: of the busiest SM, at the clock of the datasheet.
+func (b *modeller) machineBounds() {
+	m := &b.l.Simulated.Machine
+	add := func(resource string, cycles float64, source string) {
+		if cycles > 0 {
+			b.m.bounds = append(b.m.bounds, Bound{resource, cycles / b.p.BoostHz, source})
+		}
+	}
+	add(ResourceIssue, m.Issue, "machine code: a scheduler issues one instruction a cycle")
+	add(ResourceInteger, m.Integer, "machine code: the integer pipe of each quarter of an SM")
+	add(ResourceLSU, m.LSU, "machine code: wavefronts, lines and instructions, one load/store unit an SM")
+	add(ResourceSFU, m.SFU, "machine code: the special function unit of each quarter of an SM")
+	if b.l.Simulated.Alone > 0 {
+		add(ResourceLatency, b.l.Simulated.Alone*b.sp.waves*b.p.BoostHz/b.p.ModelHz, "one CTA alone, simulated, × waves")
+	}
+	if b.l.Simulated.Tail > 0 {
+		b.m.bounds = append(b.m.bounds, Bound{ResourceTail, b.l.Simulated.Tail, "what the partial last wave adds"})
+	}
+}

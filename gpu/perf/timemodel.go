@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// The first time model: launch overhead plus the largest bound, shown as a range.
+// The time model: launch overhead plus the larger of a cycle simulation of one SM (Observation.Simulated) and of every
+// bound, shown as a range. Where a launch was not simulated, bounds alone.
 //
 // Each resource has two times. The bound is its best: datasheet roofs and the datasheet's clock, work spread evenly over all
 // SMs; bounds give the verdict. The prediction takes the rates that published measurements reach, the clock of the model,
 // and the busiest SM, because CTAs are handed out whole and the last wave may be partial.
 //
-// The range × 1.0–1.6 covers what plain bounds miss: such a model is 13–22 % too fast in the median, and seldom too slow.
+// The range × 1.0–1.6 of bounds alone covers what they miss: such a model is 13–22 % too fast in the median, and seldom too slow.
 const (
 	modelLow  = 1.0
 	modelHigh = 1.6
@@ -37,20 +38,34 @@ const (
 	ResourceFP64    = "FP64"
 	ResourceSFU     = "special function"
 	ResourceTensor  = "tensor"
+	ResourceInteger = "integer"
+	ResourceLSU     = "load/store"
 	ResourceLatency = "latency"
+	ResourceTail    = "tail" // what the partial last wave adds
 	ResourceGrid    = "grid" // too few CTAs: some SMs have all the work of one resource
 	ResourceLaunch  = "launch"
 )
 
 // model is what the bounds say of one launch.
 type model struct {
-	bounds  []Bound // largest first
-	winner  string  // the verdict's resource, or two joined by " and "
-	slowest string  // the resource that the prediction follows
-	seconds float64 // predicted, before the range; 0: the launch does not fit
+	bounds    []Bound // largest first
+	winner    string  // the verdict's resource, or two joined by " and "
+	slowest   string  // the resource that the prediction follows
+	seconds   float64 // predicted, before the range; 0: the launch does not fit
+	simulated bool    // the simulation said so, not a bound
 }
 
-func (m model) figure() Figure {
+// figure is the predicted time with its range.
+func (l *Launch) figure(m model) Figure {
+	if l.Simulated.Done() {
+		low, high, why := l.simulatedRange()
+		what := "the simulation of one SM"
+		if !m.simulated {
+			what = m.slowest
+		}
+		return Figure{Value: m.seconds, Low: low * m.seconds, High: high * m.seconds, Unit: "s", Tag: Modelled,
+			Source: fmt.Sprintf("launch + %s, × %.1f–%.1f%s", what, low, high, why)}
+	}
 	low, high := m.seconds*modelLow, m.seconds*modelHigh
 	source := fmt.Sprintf("launch + %s, × %.1f–%.1f", m.slowest, modelLow, modelHigh)
 	if m.slowest == "" {
@@ -140,12 +155,18 @@ func (l *Launch) model(p *Profile, s scaling) model {
 		b.instructionBounds()
 	}
 	b.pipeBounds()
+	if l.Simulated.Done() {
+		b.machineBounds()
+	}
 	b.add(ResourceLaunch, p.LaunchSeconds, 0, "a launch, fitted")
 	b.smallGridBound()
 	sort.SliceStable(b.m.bounds, func(i, j int) bool { return b.m.bounds[i].Seconds > b.m.bounds[j].Seconds })
 	b.m.winner = l.winners(b.m.bounds)
 	if l.Occupancy.CTAsPerSM > 0 || !l.Occupancy.Known() {
 		b.m.seconds = p.LaunchSeconds + b.t
+		if l.Simulated.Done() && l.Simulated.Seconds >= b.t {
+			b.m.simulated, b.m.seconds = true, p.LaunchSeconds+l.Simulated.Seconds
+		}
 	}
 	return b.m
 }
@@ -154,7 +175,9 @@ func (b *modeller) trafficBounds() {
 	l, p := b.l, b.p
 	if traffic := l.Traffic(); traffic.Known() {
 		t := traffic.Value / p.DRAMBytesPerSecond
-		b.add(ResourceDRAM, t, t/p.DRAMReach, Format(traffic.Value, "B")+" at "+Format(p.DRAMBytesPerSecond, "B/s"))
+		c := &l.Counts.Cache
+		written := float64(c.DRAMWriteSectors) / float64(max(c.DRAMReadSectors+c.DRAMWriteSectors, 1))
+		b.add(ResourceDRAM, t, t/p.Reach(written), Format(traffic.Value, "B")+" at "+Format(p.DRAMBytesPerSecond, "B/s"))
 	}
 	if l.L2Bytes.Known() {
 		busiest := l.L2Bytes.Value / b.sp.ctas * b.sp.perSM / (l2ReachBytes * p.ModelHz)
@@ -168,6 +191,9 @@ func (b *modeller) trafficBounds() {
 func (b *modeller) instructionBounds() {
 	l, c := b.l, &b.l.Counts
 	b.addCycles(ResourceShared, l.SharedWavefronts.Value, FormatCount(l.SharedWavefronts.Value)+" wavefronts, one a cycle and SM")
+	if l.Simulated.Done() {
+		return // the machine code's bounds say the rest
+	}
 	issued := float64(c.WarpInstructions-min(c.Instructions[ClassMove], c.WarpInstructions)) * b.s.factor
 	b.addCycles(ResourceIssue, issued/SubPartitions, FormatCount(issued)+" instructions without moves, four a cycle and SM")
 	sfu := float64(c.Instructions[ClassSFU]) * b.s.factor * WarpSize
@@ -228,13 +254,29 @@ func (l *Launch) winners(bounds []Bound) string {
 			}
 		}
 	}
+	if shared := secondsOf(bounds, ResourceShared); b[0].Resource == ResourceLSU && shared >= arithmeticShare*b[0].Seconds {
+		for i := range b { // the load/store unit is busy with wavefronts
+			if b[i].Resource == ResourceShared {
+				b[0], b[i] = b[i], b[0]
+			}
+		}
+	}
+	if l.Simulated.Done() && b[0].Resource == ResourceLatency { // which is an estimate of its own: it must stand out
+		for i := 1; i < len(b); i++ {
+			if near := b[i].Seconds >= b[0].Seconds*(1-balancedWithin); near && b[i].Resource != ResourceLaunch && b[i].Resource != ResourceTail {
+				b[0], b[i] = b[i], b[0]
+				break
+			}
+		}
+	}
 	top := b[0].Resource
 	if boundWords[top].kind == computeBound && l.Intensity.Known() && l.Intensity.Value < l.Ridge.Value && l.hasBound(bounds, ResourceDRAM) {
 		return top + " and " + ResourceDRAM
 	}
 	for _, x := range b[1:] {
-		if x.Resource == ResourceLaunch {
-			continue // the launch comes before the work, not beside it
+		if x.Resource == ResourceLaunch || x.Resource == ResourceTail || x.Resource == ResourceLSU && top == ResourceShared ||
+			x.Resource == ResourceLatency && l.Simulated.Done() {
+			continue // they come before or behind the work, or say the same, not beside it
 		}
 		if top != ResourceLaunch && x.Seconds >= b[0].Seconds*(1-balancedWithin) {
 			return top + " and " + x.Resource
@@ -245,12 +287,17 @@ func (l *Launch) winners(bounds []Bound) string {
 }
 
 func (l *Launch) hasBound(bounds []Bound, resource string) bool {
+	return secondsOf(bounds, resource) > 0
+}
+
+// secondsOf is a bound's time, 0 where there is none.
+func secondsOf(bounds []Bound, resource string) float64 {
 	for _, b := range bounds {
 		if b.Resource == resource {
-			return true
+			return b.Seconds
 		}
 	}
-	return false
+	return 0
 }
 
 // latency is the time of one CTA alone, times the waves: its longest chain of dependent loads at the mean latency that

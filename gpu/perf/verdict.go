@@ -51,6 +51,8 @@ var boundWords = map[string]struct {
 	ResourceFP64:    {computeBound, "the FP64 roof allows", ToneFLOPs},
 	ResourceTensor:  {computeBound, "the tensor cores allow", ToneFLOPs},
 	ResourceSFU:     {computeBound, "the special function units allow", ToneFLOPs},
+	ResourceInteger: {"Integer-bound", "the integer pipes allow", ToneFLOPs},
+	ResourceLSU:     {"Load/store-bound", "the load/store units allow", ToneBytes},
 	ResourceLatency: {"Latency-bound", "", ToneWaiting},
 	ResourceGrid:    {"Latency-bound", "", ToneWaiting},
 	ResourceLaunch:  {"Launch-bound", "", ToneWaiting},

@@ -204,6 +204,8 @@ type Launch struct {
 	Wait        bool
 	Count       bool // keep counters, caches and lines (virtual)
 	Warm        bool // keep the L2 of the launch before
+	Simulate    bool // predict the time by simulating an SM (virtual; needs Count)
+	Probe       bool // run only as many CTAs as a prediction needs, cut short: memory is left incomplete (virtual; implies Simulate)
 	Sample      int  // execute every k-th CTA; 0 and 1 mean all
 	// SampleTime chooses Sample, a power of two, so that the launch takes about so long on this host; 0: Sample holds.
 	SampleTime time.Duration
@@ -220,6 +222,7 @@ type Result struct {
 	Sampled   int               // 1, or every k-th CTA
 	Touched   []Touched         // allocations that the launch accessed, sorted by Base; nil where the device cannot tell
 	Cold      bool              // the L2 was cold at the start
+	Simulated *perf.Simulation  // of the whole grid; nil where it was not asked for
 	Samples   []time.Duration   // measured durations; empty on the virtual device
 	Host      time.Duration     // host time that the launch took, the simulation's on a virtual device
 	Printed   string            // by printf in device code, CTA after CTA in the order of the grid

@@ -33,7 +33,8 @@ type Device struct {
 	modules    moduleCache
 	lanes      LanePath
 	// watched, where it is set, sanitizes every launch and gets what is found.
-	watched func(function string, found []driver.Finding)
+	watched     func(function string, found []driver.Finding)
+	predictions predictions // of times
 
 	mu     sync.Mutex
 	sticky error // of a launch that nobody waited for

@@ -63,6 +63,14 @@ func (w *warp) run() {
 			}
 			continue
 		}
+		if k.run.cut > 0 {
+			if w.probed += uint64(b.cost); w.probed > k.run.cut {
+				if w.exitLanes(w.live) {
+					return
+				}
+				continue
+			}
+		}
 		k.fuel -= b.cost
 		m := top.mask
 		w.mask = m
@@ -105,7 +113,7 @@ func (w *warp) run() {
 
 // runBlock executes the code of a block, without its ending, for the lanes of m.
 func (w *warp) runBlock(b *block, m uint32) {
-	if w.w.threads != nil && w.runThreads(b, m) {
+	if w.w.threads != nil && w.cta.watch == nil && w.runThreads(b, m) {
 		return
 	}
 	if m != allLanes || w.cta.check != nil {

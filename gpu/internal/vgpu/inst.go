@@ -90,6 +90,7 @@ type warp struct {
 	groups   warpgroupState
 	jobs     uint64 // wgmma issued so far
 	rounds   uint64 // dependent global loads so far
+	probed   uint64 // instructions of a probe, which stops a warp after so many
 	spent    uint64 // instructions and waits of its turns so far: its clock
 	w        *worker
 	cta      *cta      // whose shared memory it accesses: for a moment another one's of its cluster

@@ -40,6 +40,7 @@ type launchRun struct {
 	began     uint64      // %globaltimer at the start, ns
 	dynamic   int         // bytes of dynamic shared memory
 	executed  uint64
+	cut       uint64        // instructions after which a warp stops, of a probe; 0: never
 	next      atomic.Uint64 // CTA to start
 	resident  atomic.Int64  // CTAs that have begun and not ended
 	most      int64         // that can be resident
@@ -99,7 +100,11 @@ func (d *Device) Launch(ctx context.Context, l *driver.Launch) (*driver.Result, 
 		sanitized.Sanitize = true
 		l = &sanitized
 	}
-	r, err := d.run(ctx, f, l)
+	run := d.run
+	if l.Probe {
+		run = d.probe
+	}
+	r, err := run(ctx, f, l)
 	if d.watched != nil && r != nil {
 		d.watched(f.Name(), r.Findings)
 	}
@@ -190,16 +195,8 @@ func (f *function) checkFiles(threads uint64, fail func(format string, args ...a
 		f.program.fileBytes/warpSize+f.program.local, byteCount(mostFileBytes))
 }
 
-// run executes the CTAs on a worker a core.
-func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*driver.Result, error) {
-	d.exec.Lock()
-	defer d.exec.Unlock()
-	d.hold.RLock()
-	defer d.hold.RUnlock()
-	if d.closed.Load() {
-		return nil, errClosed
-	}
-	start := time.Now()
+// newRun prepares a launch; the caller holds exec.
+func (d *Device) newRun(ctx context.Context, f *function, l *driver.Launch) (*launchRun, error) {
 	d.launches++
 	var workspace uint64
 	if l.Cooperative {
@@ -212,6 +209,23 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		step: max(l.Sample, 1), sms: d.properties.SMs, sources: f.module.sources, ctx: ctx, grid: l.Grid, dim: l.CTA, span: f.span(l), dynamic: l.Shared, began: d.globalTime}
 	for _, a := range r.allocations {
 		r.procedural = r.procedural || a.contents != nil
+	}
+	return r, nil
+}
+
+// run executes the CTAs on a worker a core.
+func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*driver.Result, error) {
+	d.exec.Lock()
+	defer d.exec.Unlock()
+	d.hold.RLock()
+	defer d.hold.RUnlock()
+	if d.closed.Load() {
+		return nil, errClosed
+	}
+	start := time.Now()
+	r, err := d.newRun(ctx, f, l)
+	if err != nil {
+		return nil, err
 	}
 	clusters := l.Grid.Count() / r.span.Count()
 	groups := (clusters + uint64(r.step) - 1) / uint64(r.step)
@@ -226,6 +240,14 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	defer f.giveBack(l, pool)
 	if l.Count {
 		r.caches = d.replayFor(f, l, executed)
+	}
+	var key [32]byte
+	var traces *tracing
+	if l.Simulate && r.caches != nil && !l.Sanitize {
+		key = predictionKey(f, l)
+		if traces = d.traceFor(f, l, key, r.caches.used); traces != nil && r.watch == nil {
+			r.watch = traces.watch
+		}
 	}
 	fault := r.execute(pool)
 	d.passTime(pool)
@@ -261,6 +283,9 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	f.program.collect(result, pool, l.Count)
 	result.Counts.CTAs = executed
 	result.Counts.Warps = executed * ((l.CTA.Count() + warpSize - 1) / warpSize)
+	if l.Simulate && r.caches != nil && !l.Sanitize {
+		result.Simulated = d.predict(ctx, f, l, key, traces, r.caches, result)
+	}
 	result.Host = time.Since(start)
 	return result, nil
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"memwall/gpu/internal/ptx"
+	"memwall/gpu/internal/vgpu/simulate"
 	"memwall/gpu/perf"
 )
 
@@ -20,29 +21,31 @@ type program struct {
 	infos   []info // by PTX instruction
 	slots   *slots
 
-	fileBytes   int // register file of a warp
-	constants   []constant
-	specials    []specialSlot
-	perCTA      []specialSlot // special registers that change from CTA to CTA
-	preds       int
-	params      []paramSlot
-	paramBytes  int
-	shared      int             // static bytes, those reserved included
-	reserved    int             // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
-	dynamicAt   int             // where dynamic shared memory begins
-	local       int             // bytes a lane
-	stackAt     int             // where in them alloca begins
-	viaPointers bool            // functions are called through pointers
-	flight      int             // registers that can hold a wgmma's result in flight
-	patterns    int             // memory instructions with an address memo
-	chain       uint64          // longest chain of loads whose addresses depend on each other, each taken once
-	pointers    []bool          // parameters that are used as addresses
-	placed      []placed        // shared variables, and those of the lanes' frames
-	threading   sync.Once       // of the blocks' threads
-	text        func() []string // the instructions, one line each
-	hintsOnce   sync.Once
-	evictions   []evictionHint // by pattern
-	talk        talk           // by which its CTAs communicate; none where in is nil
+	fileBytes    int // register file of a warp
+	constants    []constant
+	specials     []specialSlot
+	perCTA       []specialSlot // special registers that change from CTA to CTA
+	preds        int
+	params       []paramSlot
+	paramBytes   int
+	shared       int             // static bytes, those reserved included
+	reserved     int             // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
+	dynamicAt    int             // where dynamic shared memory begins
+	local        int             // bytes a lane
+	stackAt      int             // where in them alloca begins
+	viaPointers  bool            // functions are called through pointers
+	flight       int             // registers that can hold a wgmma's result in flight
+	patterns     int             // memory instructions with an address memo
+	chain        uint64          // longest chain of loads whose addresses depend on each other, each taken once
+	pointers     []bool          // parameters that are used as addresses
+	placed       []placed        // shared variables, and those of the lanes' frames
+	threading    sync.Once       // of the blocks' threads
+	text         func() []string // the instructions, one line each
+	hintsOnce    sync.Once
+	evictions    []evictionHint // by pattern
+	talk         talk           // by which its CTAs communicate; none where in is nil
+	simulateOnce sync.Once
+	simulated    *simulate.Program // for the time model
 }
 
 // info is what is known of one PTX instruction without running it.

@@ -80,9 +80,10 @@ type instruction struct {
 	args      []operand
 	packed    bool // a conversion to one half: two become one packed one
 	bypass    bool // does not look into L1
+	local     bool // a store to local memory, which L1 keeps
 	cas       bool
-	reduction bool
-	wait      int // of a wait for asynchronous groups: how many may stay open; −1: it is no wait
+	increment bool // adds one: lanes on the same address go together
+	wait      int  // of a wait for asynchronous groups: how many may stay open; −1: it is no wait
 	opcode    string
 	index     int // of the PTX instruction
 	bits      int // of its type

@@ -221,7 +221,7 @@ func store(x *instruction, in *ptx.Instruction, t string) {
 		x.class = free
 		return
 	}
-	x.memory, x.bytes = true, vectorBytes(in, t)
+	x.memory, x.bytes, x.local = true, vectorBytes(in, t), space == "local"
 	if x.class = storeGlobal; space == "shared" {
 		x.class = storeShared
 	}
@@ -229,7 +229,9 @@ func store(x *instruction, in *ptx.Instruction, t string) {
 
 func atomic(x *instruction, in *ptx.Instruction, t string) {
 	x.memory, x.bytes = true, ptx.TypeSize(t)
-	x.cas, x.reduction = in.Has("cas") || in.Has("exch"), in.Opcode == "red"
+	x.cas = in.Has("cas")
+	last := &in.Operands[len(in.Operands)-1]
+	x.increment = in.Has("add") && x.bits == 32 && !strings.HasPrefix(t, "f") && last.Kind == ptx.OperandImmediate && last.Bits == 1
 	if x.class = atomicGlobal; spaceOf(in) == "shared" {
 		x.class = atomicShared
 	}

@@ -54,12 +54,12 @@ func architecture(major, minor int) pipes {
 	return p
 }
 
-// machineOf gives the parameters of a GPU of whose SMs `active` have work.
-func machineOf(p *perf.Profile, active float64) *machine {
+// machineOf gives the parameters of a GPU of whose SMs `active` have work, with so much of the DRAM traffic being writes.
+func machineOf(p *perf.Profile, active, written float64) *machine {
 	return &machine{
 		pipes: architecture(p.Major, p.Minor), hz: p.ModelHz, l1: p.L1Latency, l2: p.L2Latency, dram: p.DRAMLatency, shared: p.SharedLatency,
 		lsu: p.LSUCycles, macs: p.TensorMACsPerSMCycle / 4, port: portBytes, l2Bytes: min(p.L2BytesPerSecond/active/p.ModelHz, portBytes),
-		dramBytes: p.DRAMBytesPerSecond * p.DRAMReach / active / p.ModelHz, turn: turnCycles, burst: burstCycles, queue: queueCycles,
+		dramBytes: p.DRAMBytesPerSecond * p.Reach(written) / active / p.ModelHz, turn: turnCycles, burst: burstCycles, queue: queueCycles,
 		aluLatency: 4.5, branchCycles: 8, mmaLatency: mmaCycles,
 	}
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"sort"
 
 	"memwall/gpu/perf"
 )
@@ -18,6 +19,7 @@ type Input struct {
 	// where it saw none. Mean is that over all instructions, WriteBack sectors written to DRAM per sector stored.
 	DRAM            []float64
 	Mean, WriteBack float64
+	Written         float64     // share of the DRAM traffic that is writes
 	Stop            func() bool // nil: never
 }
 
@@ -41,10 +43,10 @@ func (in *Input) cutShare(cta int) float64 {
 
 // Breakdown is what the simulated CTAs did.
 type Breakdown struct {
-	Issued                                            float64 // machine instructions of warps
-	ByClass                                           [numClasses]float64
-	LSU, Wavefronts, Tensor                           float64 // cycles of the load/store unit; wavefronts; cycles of tensor cores, all quarters
-	L1Sectors, L2Sectors, DRAMSectors, PartialSectors float64
+	Issued                                                                          float64 // machine instructions of warps
+	ByClass                                                                         [numClasses]float64
+	LSU, Wavefronts, Tensor                                                         float64 // cycles of the load/store unit; wavefronts; cycles of tensor cores, all quarters
+	L1Sectors, L2Sectors, DRAMSectors, LoadedSectors, StoredSectors, PartialSectors float64
 }
 
 // Result is the prediction for the whole launch, without the launch itself.
@@ -83,12 +85,15 @@ func Run(in *Input) (r Result, ok bool) {
 		due = mean + (whole-mean)*(1-s.spread())
 	}
 	due = max(due, 1)
-	rate := s.rate(cycles)
+	rate := s.rate(cycles, recorded < 0.999*executed)
 	r.Cycles = cycles
 	scale := 1.0
 	if more := due*perCTA - recorded; more > 0 {
 		r.Cycles += more * rate
 		scale = due * perCTA / recorded
+	}
+	if hot := s.hottest * in.Grid / n; hot > r.Cycles { // the atomics of all CTAs on one line wait for each other
+		r.Cycles = hot
 	}
 	r.Tail = max(0, r.Cycles*(1-mean/due))
 	if mean < 1 {
@@ -111,7 +116,7 @@ func simulateSM(in *Input, ctas []CTA, resident int) (float64, *sm, bool) {
 }
 
 func newSM(in *Input) *sm {
-	s := &sm{p: in.Program, m: machineOf(in.Profile, in.active()), in: in, ctas: make([]resident, len(in.CTAs)), regions: map[uint64]*region{}}
+	s := &sm{p: in.Program, m: machineOf(in.Profile, in.active(), in.Written), in: in, ctas: make([]resident, len(in.CTAs)), regions: map[uint64]*region{}}
 	s.l1.make(in.L1Bytes)
 	s.share.owed = make([]float64, len(in.Program.code))
 	for i := range in.CTAs {
@@ -122,12 +127,30 @@ func newSM(in *Input) *sm {
 	return s
 }
 
-// rate is the cycles that a PTX instruction takes while the SM is full.
-func (s *sm) rate(cycles float64) float64 {
-	if s.marks[1].used > s.marks[0].used && s.marks[0].at >= 0 && s.marks[1].at > s.marks[0].at {
-		return (s.marks[1].at - s.marks[0].at) / (s.marks[1].used - s.marks[0].used)
+// rate is the cycles that a PTX instruction takes while the SM is full. Of whole CTAs it is the time between the end of the
+// first resident set and that of the second, which are alike; of traces that were cut, that of the middle of the trace.
+func (s *sm) rate(cycles float64, cut bool) float64 {
+	if r := max(s.in.Resident, 1); !cut && len(s.ctas) >= 3*r {
+		ends := make([]float64, len(s.ctas))
+		for i := range s.ctas {
+			ends[i] = s.ctas[i].ended
+		}
+		sort.Float64s(ends)
+		if d := ends[2*r-1] - ends[r-1]; d > 0 {
+			return max(s.busiest()/max(s.total, 1), d/(s.total/float64(len(s.ctas))*float64(r)))
+		}
 	}
-	return cycles / max(s.total, 1)
+	least := s.busiest() / max(s.total, 1) // what L2, DRAM and the load/store unit need in the long run
+	if s.marks[1].used > s.marks[0].used && s.marks[0].at >= 0 && s.marks[1].at > s.marks[0].at {
+		return max(least, (s.marks[1].at-s.marks[0].at)/(s.marks[1].used-s.marks[0].used))
+	}
+	return max(least, cycles/max(s.total, 1))
+}
+
+// busiest is how many cycles the simulated work takes of what has the most to do: L2, its port, DRAM or the load/store unit.
+func (s *sm) busiest() float64 {
+	work := s.stats.L2Sectors + s.stats.PartialSectors
+	return max(work*32/s.m.l2Bytes, s.stats.LoadedSectors*32/s.m.port, s.stats.DRAMSectors*32/s.m.dramBytes, s.stats.LSU)
 }
 
 // spread is how far apart the ends of CTAs lie that are resident together, 0 (at once) to 1 (evenly over a CTA's time).
@@ -152,7 +175,7 @@ func (b Breakdown) scaled(f float64) Breakdown {
 	for i := range b.ByClass {
 		b.ByClass[i] *= f
 	}
-	for _, x := range []*float64{&b.Issued, &b.LSU, &b.Wavefronts, &b.Tensor, &b.L1Sectors, &b.L2Sectors, &b.DRAMSectors, &b.PartialSectors} {
+	for _, x := range []*float64{&b.Issued, &b.LSU, &b.Wavefronts, &b.Tensor, &b.L1Sectors, &b.L2Sectors, &b.DRAMSectors, &b.LoadedSectors, &b.StoredSectors, &b.PartialSectors} {
 		*x *= f
 	}
 	return b
@@ -165,4 +188,13 @@ func (b *Breakdown) cycles(m *machine) perf.MachineCycles {
 		Integer: max(b.ByClass[alu]*m.alu, b.ByClass[imad]*m.imad) / 4, SFU: b.ByClass[mufu] * m.mufu / 4, FP64: b.ByClass[fp64] * m.fp64 / 4,
 		FP16: b.ByClass[half] * m.half / 4, Tensor: b.Tensor / 4, LSU: b.LSU,
 	}
+}
+
+// Simulation is the result as perf shows it.
+func (r *Result) Simulation() perf.Simulation {
+	s := perf.Simulation{Seconds: r.Seconds, Cycles: r.Cycles, Alone: r.Alone, Tail: r.Tail / r.Cycles * r.Seconds, Traced: r.Traced, Cut: r.Cut, Machine: r.Machine}
+	if r.StoredSectors > 0 {
+		s.Partial = r.PartialSectors / r.StoredSectors
+	}
+	return s
 }

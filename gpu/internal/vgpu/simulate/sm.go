@@ -72,7 +72,9 @@ type sm struct {
 	l1       l1
 	share    share
 	stats    Breakdown
-	used     float64 // PTX instructions begun
+	lines    map[uint64]float64 // cycles that L2 works for atomics on a line
+	hottest  float64            // the largest of them
+	used     float64            // PTX instructions begun
 	total    float64
 	marks    [2]mark
 	steps    int
@@ -83,6 +85,9 @@ type mark struct{ at, used float64 }
 
 // Marks between which the steady rate is measured, as shares of the trace.
 var markShares = [2]float64{0.4, 0.9}
+
+// mostCycles bounds what is simulated: an hour of a GPU; beyond 2^53 a cycle more would be no more.
+const mostCycles = 1e13
 
 // stopEvery is how many steps pass between two looks at whether the caller has had enough.
 const stopEvery = 4096
@@ -110,7 +115,9 @@ func (s *sm) run() (cycles float64, ok bool) {
 		if soonest == never {
 			soonest = t + 1
 		}
-		t = math.Ceil(max(soonest, t+1))
+		if t = math.Ceil(max(soonest, t+1)); !(t < mostCycles) {
+			return 0, false
+		}
 	}
 	return max(t, s.share.l2, s.share.dram), true
 }

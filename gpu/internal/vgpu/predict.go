@@ -1,0 +1,186 @@
+package vgpu
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/simulate"
+	"memwall/gpu/perf"
+)
+
+// What a simulation may cost. Traces are cut to so many PTX instructions of warps, and once a process has simulated its share
+// new launches get traces that are cut shorter, then none: bounds alone.
+const (
+	traceInstructions = 240_000
+	shortInstructions = 60_000
+	fullBudget        = 3_000_000 // of PTX instructions simulated, for full traces
+	wholeBudget       = 4_500_000 // for short ones
+)
+
+// simulatedInstructions is what this process has spent of its budget.
+var simulatedInstructions atomic.Int64
+
+// predictions keeps what simulations have found, by what was launched.
+type predictions struct {
+	mu    sync.Mutex
+	known map[[32]byte]*prediction
+}
+
+type prediction struct {
+	simulation   perf.Simulation
+	instructions uint64 // of all warps: tells whether another launch does the same
+	sectors      uint64
+}
+
+// predictionKey names a launch as far as its time depends on it: PTX, entry, geometry, caches, and arguments that are no
+// addresses.
+func predictionKey(f *function, l *driver.Launch) [32]byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00%v %v %v %d %d %v %d\x00", f.program.module.Text, f.Name(), l.Grid, l.CTA, l.Cluster, l.Shared, l.Sample, l.Warm, f.attributes.Registers)
+	for i, p := range f.program.params {
+		if !f.program.pointers[i] && p.offset+p.size <= len(l.Args) {
+			h.Write(l.Args[p.offset : p.offset+p.size])
+		}
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// traceFor prepares to trace a launch that is to be simulated; nil where its time is known already, or the budget is spent.
+func (d *Device) traceFor(f *function, l *driver.Launch, key [32]byte, used int) *tracing {
+	d.predictions.mu.Lock()
+	known := d.predictions.known[key] != nil
+	d.predictions.mu.Unlock()
+	limit := traceInstructions
+	if spent := simulatedInstructions.Load(); spent > fullBudget {
+		limit = shortInstructions
+		if spent > wholeBudget {
+			limit = 0
+		}
+	}
+	if known || limit == 0 {
+		return nil
+	}
+	return f.tracing(l, used, d.residentCTAs(f, l), l.Grid.Count(), limit)
+}
+
+// tracing prepares traces of the CTAs that SM 0 runs of so many: three residents' worth and one more.
+func (f *function) tracing(l *driver.Launch, used, resident int, ctas uint64, limit int) *tracing {
+	executed := (ctas + uint64(max(l.Sample, 1)) - 1) / uint64(max(l.Sample, 1))
+	onSM := int(min((executed+uint64(used)-1)/uint64(used), uint64(3*resident+1)))
+	warps := int((l.CTA.Count() + warpSize - 1) / warpSize)
+	return &tracing{program: f.program.simulation(), ctas: make([]simulate.CTA, onSM), every: uint64(used),
+		limit: max(limit/(onSM*warps), 64), local: uint64(f.program.local) * warpSize}
+}
+
+// predict simulates a launch that was traced, or gives what is known of the same launch.
+func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key [32]byte, t *tracing, r *replay, result *driver.Result) *perf.Simulation {
+	instructions, sectors := result.Counts.WarpInstructions, result.Counts.Cache.L1Lookups+result.Counts.Cache.L2Lookups
+	d.predictions.mu.Lock()
+	known := d.predictions.known[key]
+	d.predictions.mu.Unlock()
+	if known != nil {
+		s := known.simulation
+		if known.instructions != instructions || !near(known.sectors, sectors) {
+			// The same arguments gave other work, so it depends on the data: by its instructions now, simulated the next time.
+			s.Scale(float64(instructions) / float64(max(known.instructions, 1)))
+			d.predictions.mu.Lock()
+			delete(d.predictions.known, key)
+			d.predictions.mu.Unlock()
+		}
+		return &s
+	}
+	if t == nil {
+		return &perf.Simulation{Why: "this process has simulated as much as it may"}
+	}
+	in := d.inputFor(f, l, t, r, &result.Counts)
+	in.Stop = func() bool { return ctx.Err() != nil }
+	s := simulated(in)
+	if !s.Done() {
+		return s
+	}
+	d.predictions.mu.Lock()
+	defer d.predictions.mu.Unlock()
+	if d.predictions.known == nil || len(d.predictions.known) >= mostPredictions {
+		d.predictions.known = map[[32]byte]*prediction{}
+	}
+	d.predictions.known[key] = &prediction{*s, instructions, sectors}
+	return s
+}
+
+// simulated runs a simulation.
+func simulated(in *simulate.Input) *perf.Simulation {
+	if in.CTAs == nil {
+		return &perf.Simulation{Why: "the launch has no trace"}
+	}
+	if err := in.Profile.Check(); err != nil {
+		return &perf.Simulation{Why: err.Error()}
+	}
+	found, ok := simulate.Run(in)
+	if !ok {
+		return &perf.Simulation{Why: "the simulation was interrupted"}
+	}
+	s := found.Simulation()
+	return &s
+}
+
+// mostPredictions bounds what a device remembers.
+const mostPredictions = 4096
+
+// near: within 2 %, since data may decide a few accesses.
+func near(a, b uint64) bool {
+	return math.Abs(float64(a)-float64(b)) <= 0.02*float64(max(a, b))
+}
+
+// inputFor puts together what the simulation needs.
+func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *replay, c *perf.Counts) *simulate.Input {
+	resident := d.residentCTAs(f, l)
+	in := &simulate.Input{Profile: d.profile, Program: t.program, Resident: resident, Grid: float64(l.Grid.Count()),
+		L1Bytes: max(d.profile.L1Bytes-d.carveOut(f.program.shared+l.Shared, resident), 8<<10), DRAM: make([]float64, len(f.program.f.Body))}
+	perCTA := float64(c.WarpInstructions) / float64(max(c.CTAs, 1))
+	spent := 0.0
+	for i := range t.ctas {
+		x := &t.ctas[i]
+		if x.Warps == nil || x.Recorded == 0 {
+			break
+		}
+		x.Executed = x.Recorded
+		if x.Recorded >= 0.9*float64(t.limit*len(x.Warps)) {
+			x.Executed = max(perCTA, x.Recorded)
+		}
+		spent += x.Recorded
+		in.CTAs = t.ctas[:i+1]
+	}
+	simulatedInstructions.Add(int64(spent))
+	for i := range in.DRAM {
+		if in.DRAM[i] = -1; f.program.infos[i].kind == localLoad || f.program.infos[i].kind == localStore {
+			in.DRAM[i] = 0 // L1 and L2 hold what is spilled
+		}
+	}
+	var requested, fetched, stored uint64
+	f.program.eachSite(func(pattern, id int32) {
+		s := &r.sites[pattern+1]
+		if s.requested == 0 {
+			return
+		}
+		if kind := f.program.infos[id].kind; kind == globalStore {
+			stored += s.requested
+			return
+		}
+		requested += s.requested
+		fetched += s.fetched
+		in.DRAM[id] = float64(s.fetched) / float64(s.requested)
+	})
+	if requested > 0 {
+		in.Mean = float64(fetched) / float64(requested)
+	}
+	in.Written = float64(r.counts.DRAMWriteSectors) / float64(max(r.counts.DRAMReadSectors+r.counts.DRAMWriteSectors, 1))
+	if stored > 0 {
+		in.WriteBack = float64(r.counts.DRAMWriteSectors) / float64(stored)
+	}
+	return in
+}

@@ -1,0 +1,91 @@
+package vgpu
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"memwall/gpu/internal/driver"
+)
+
+// What a probe executes: of the first wave so many instructions of warps, but of each warp at least a few.
+const (
+	probeWave   = 800_000
+	probeTraces = 120_000 // of the traces
+	probeLeast  = 300
+	probeMost   = 2048 // CTAs of the first wave
+)
+
+// probe predicts the time of a launch without running it whole: one CTA to its end, which tells how long CTAs are; the CTAs
+// that one SM would run, cut, for their traces; and the first wave, cut, through the caches. What it leaves in memory is
+// incomplete. Counts are those of the one CTA, scaled to the grid.
+func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*driver.Result, error) {
+	d.exec.Lock()
+	defer d.exec.Unlock()
+	d.hold.RLock()
+	defer d.hold.RUnlock()
+	if d.closed.Load() {
+		return nil, errClosed
+	}
+	start := time.Now()
+	total := l.Grid.Count()
+	resident := d.residentCTAs(f, l)
+	sms := uint64(max(d.properties.SMs, 1))
+	traces := f.tracing(l, int(sms), resident, total, probeTraces)
+	traces.every = 1
+
+	one, err := d.excerpt(ctx, f, l, excerpt{ctas: 1, step: 1}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.excerpt(ctx, f, l, excerpt{ctas: uint64(len(traces.ctas)), step: sms, cut: uint64(traces.limit) + 1000}, traces); err != nil {
+		return nil, err
+	}
+	wave := min(total, uint64(resident)*sms, probeMost)
+	warps := wave * ((l.CTA.Count() + warpSize - 1) / warpSize)
+	caches := d.replayFor(f, l, wave)
+	seen, err := d.excerpt(ctx, f, l, excerpt{ctas: wave, step: 1, cut: max(probeWave/warps, probeLeast), caches: caches}, nil)
+	if err != nil {
+		return nil, err
+	}
+	result := &driver.Result{Executed: 1, Sampled: 1, Cold: true, Counts: one.Counts}
+	result.Counts.Cache = seen.Counts.Cache
+	in := d.inputFor(f, l, traces, caches, &one.Counts)
+	in.Stop = func() bool { return ctx.Err() != nil }
+	result.Simulated = simulated(in)
+	result.Host = time.Since(start)
+	return result, nil
+}
+
+// excerpt is some CTAs of a grid.
+type excerpt struct {
+	ctas, step uint64
+	cut        uint64
+	caches     *replay
+}
+
+// excerpt executes some CTAs.
+func (d *Device) excerpt(ctx context.Context, f *function, l *driver.Launch, x excerpt, traces *tracing) (*driver.Result, error) {
+	r, err := d.newRun(ctx, f, l)
+	if err != nil {
+		return nil, err
+	}
+	r.count, r.step, r.executed, r.cut, r.caches = true, int(x.step), x.ctas, x.cut, x.caches
+	r.most = int64(max(r.sms, 1) * d.residentCTAs(f, l))
+	if traces != nil {
+		r.watch = traces.watch
+	}
+	pool := f.workers(l, int(min(uint64(runtime.GOMAXPROCS(0)), x.ctas)))
+	defer f.giveBack(l, pool)
+	fault := r.execute(pool)
+	result := &driver.Result{}
+	if x.caches != nil {
+		result.Counts.Cache = x.caches.finish(fault == nil)
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	f.program.collect(result, pool, true)
+	result.Counts.CTAs = x.ctas
+	return result, nil
+}

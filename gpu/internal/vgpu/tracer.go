@@ -1,0 +1,154 @@
+package vgpu
+
+import (
+	"memwall/gpu/internal/vgpu/simulate"
+)
+
+// tracing collects the traces of the CTAs that one SM runs, for the time model.
+type tracing struct {
+	program *simulate.Program
+	ctas    []simulate.CTA
+	every   uint64 // the ordinals of the CTAs of SM 0 are multiples of it
+	limit   int    // PTX instructions that are recorded of a warp
+	local   uint64 // bytes of local memory of a warp
+}
+
+// localLines is where the addresses of local memory begin in traces, far behind all of device memory.
+const localLines = 1 << 46
+
+// watch gives the tracer of a CTA of SM 0; nil for others.
+func (t *tracing) watch(c *cta) observer {
+	at := c.ordinal / t.every
+	if c.ordinal%t.every != 0 || at >= uint64(len(t.ctas)) {
+		return nil
+	}
+	x := &tracer{t: t, at: int(at), warps: make([]warpTracer, len(c.warps)), left: len(c.warps)}
+	for i := range x.warps {
+		x.warps[i].block = -1
+	}
+	return x
+}
+
+// tracer records one CTA.
+type tracer struct {
+	t     *tracing
+	at    int
+	warps []warpTracer
+	left  int // warps that are still recorded
+}
+
+// warpTracer records one warp. Accesses of a basic block are put in the order of its memory instructions when the warp
+// enters the next, so that a guarded instruction that no lane executes leaves its gap.
+type warpTracer struct {
+	simulate.Warp
+	block    int32
+	first    int // of the block's accesses
+	recorded int
+	full     bool
+}
+
+func (t *tracer) enter(w *warp, basicBlock int32, lanes uint32) {
+	x := &t.warps[w.id]
+	if x.full {
+		return
+	}
+	if x.recorded >= t.t.limit {
+		x.full = true
+		if t.left--; t.left == 0 { // from here on the CTA runs as fast as any other
+			t.endCTA(w.cta)
+			w.cta.watch = nil
+		}
+		return
+	}
+	x.recorded += t.t.program.Instructions(basicBlock)
+	x.Blocks = append(x.Blocks, basicBlock)
+	x.block, x.first = basicBlock, len(x.Accesses)
+	for range t.t.program.Memory(basicBlock) {
+		x.Accesses = append(x.Accesses, simulate.Access{})
+	}
+}
+
+// slot finds where the access of an instruction belongs; nil where it is not of the block that the warp is in.
+func (x *warpTracer) slot(p *simulate.Program, id int32) *simulate.Access {
+	if x.full || x.block < 0 {
+		return nil
+	}
+	for k, site := range p.Memory(x.block) {
+		if site == id {
+			return &x.Accesses[x.first+k]
+		}
+	}
+	return nil
+}
+
+func (t *tracer) access(w *warp, in *inst, a access) {
+	x := &t.warps[w.id]
+	s := x.slot(t.t.program, in.id)
+	if s == nil || a.lanes == 0 {
+		return
+	}
+	switch a.space {
+	case spaceShared:
+		if a.kind == asyncCopy {
+			var to simulate.Access
+			to.SetShared(a.addresses, a.lanes, a.size)
+			s.Same = to.Waves
+			return
+		}
+		s.SetShared(a.addresses, a.lanes, a.size)
+		if a.kind == sharedAtomic {
+			s.SetAtomic(a.addresses, a.lanes)
+		}
+	case spaceLocal:
+		base := localLines + (uint64(t.at)*uint64(len(t.warps))+uint64(w.id))*t.t.local
+		for k := range max(a.size/4, 1) { // the hardware interleaves the lanes' words
+			var row [32]uint64
+			for i, at := range a.addresses {
+				row[i] = base + at&^3*32 + 128*k + uint64(i)*4 + at&3
+			}
+			s.AddGlobal(&x.Warp, &row, a.lanes, min(a.size, 4), false)
+		}
+	default:
+		s.AddGlobal(&x.Warp, a.addresses, a.lanes, a.size, a.kind == globalStore)
+		if a.kind == globalAtomic {
+			s.SetAtomic(a.addresses, a.lanes)
+		}
+	}
+}
+
+func (t *tracer) arrive(*warp, *ending, uint32, uint32) {}
+func (t *tracer) released(*cta, uint32)                 {}
+func (t *tracer) group(*warp, *inst, int)               {}
+
+func (t *tracer) endCTA(*cta) {
+	c := &t.t.ctas[t.at]
+	c.Warps, c.Recorded, c.Executed = make([]simulate.Warp, len(t.warps)), 0, 0
+	for i := range t.warps {
+		c.Warps[i] = t.warps[i].Warp
+		c.Recorded += float64(t.warps[i].recorded)
+	}
+}
+
+// simulation is the program prepared for the time model.
+func (p *program) simulation() *simulate.Program {
+	p.simulateOnce.Do(func() {
+		blocks := make([]simulate.Block, len(p.blocks))
+		for i := range p.blocks {
+			b := &p.blocks[i]
+			x := simulate.Block{From: int(b.from), To: int(b.to)}
+			switch b.end.kind {
+			case endBranch:
+				if x.Next = append(x.Next, int(b.end.target)); b.end.guard >= 0 {
+					x.Next = append(x.Next, int(b.end.next))
+				}
+			case endExit, endTrap:
+				x.Next = append(x.Next, len(p.blocks))
+			default:
+				x.Next = append(x.Next, int(b.end.next))
+			}
+			blocks[i] = x
+		}
+		p.simulated = simulate.NewProgram(p.f, blocks)
+	})
+	return p.simulated
+}
