@@ -56,6 +56,9 @@ func opBulkCommit(w *warp, in *inst) {
 		l.groups = append(l.groups, l.open)
 		l.open = nil
 	}
+	if w.cta.watch != nil {
+		w.cta.watch.group(w, in, -1)
+	}
 }
 
 // opBulkWait is cp.async.bulk.wait_group n.
@@ -63,6 +66,9 @@ func opBulkWait(w *warp, in *inst) {
 	s := w.bulkOf()
 	for m := w.mask; m != 0; m &= m - 1 {
 		s.lanes[lowest(m)].wait(int(in.imm))
+	}
+	if w.cta.watch != nil {
+		w.cta.watch.group(w, in, int(in.imm))
 	}
 }
 

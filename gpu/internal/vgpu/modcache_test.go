@@ -58,8 +58,8 @@ func TestModuleCache(t *testing.T) {
 	}
 }
 
-// heapBytes is what the process holds after a collection.
-func heapBytes() int64 {
+// liveHeap is what the process holds after a collection.
+func liveHeap() int64 {
 	var s runtime.MemStats
 	runtime.GC()
 	runtime.GC()
@@ -86,11 +86,11 @@ func TestMemoryAfterUnload(t *testing.T) {
 	}
 	round() // tables that are made once
 	free, _ := d.MemoryInfo()
-	before := heapBytes()
+	before := liveHeap()
 	for range 4 {
 		round()
 	}
-	if grown := heapBytes() - before; grown > 1<<20 {
+	if grown := liveHeap() - before; grown > 1<<20 {
 		t.Errorf("four modules loaded and freed: the heap grew by %d KiB", grown>>10)
 	}
 	if after, _ := d.MemoryInfo(); after != free {
@@ -103,7 +103,7 @@ func TestMemoryAfterUnload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := heapBytes() - before
+	held := liveHeap() - before
 	m.Unload()
 	m = nil
 	if held < 2<<20 {
