@@ -7,6 +7,10 @@
 // barrier, a CTA at a time on each worker; lanes that part at a branch come together again at its immediate
 // post-dominator. What the lanes of one access touch is worked out once an address pattern (pattern.go).
 //
+// Device memory is one reserved range of host addresses (memory.go). Host memory stands behind what was touched, and
+// procedural contents behind what is looked at: an access goes through the window of its site (resident.go). Identical
+// modules are compiled once (modcache.go). A launch may execute a sample of its CTAs (sampling.go).
+//
 // Counters do not depend on the number of workers: they are sums, and the caches replay the accesses of CTA after CTA in
 // the grid's order (cache.go).
 package vgpu
