@@ -45,7 +45,7 @@ func (d *Device) CompileNamed(name, source string, options ...string) (*Module, 
 		return nil, wrap("", err)
 	}
 	facts := r.Functions
-	if own := fmt.Sprintf("sm_%d%d", d.props.ComputeMajor, d.props.ComputeMinor); own != d.compileArch() {
+	if own := fmt.Sprintf("sm_%d%d", d.props.ComputeMajor, d.props.ComputeMinor); own != strings.TrimSuffix(d.compileArch(), "a") {
 		// The PTX is of an older architecture than the device; the assembler's facts must be the device's own.
 		if cubin, err := nvrtc.Compile(ctx, nvrtc.Source{Name: name, Text: source, Options: options, Arch: own}); err == nil {
 			facts = cubin.Functions
@@ -66,16 +66,17 @@ func (d *Device) CompileNamed(name, source string, options ...string) (*Module, 
 	return m, nil
 }
 
-// compileArch is the architecture whose PTX is asked for: the virtual GPU executes that of sm_75 and sm_80, which every newer
-// device runs too.
+// compileArch is the architecture whose PTX is asked for: the device's own, for compute capability 9.0 with wgmma and its
+// kin (sm_90a). The virtual GPU executes PTX up to sm_90, which newer devices run too.
 func (d *Device) compileArch() string {
 	switch cc := 10*d.props.ComputeMajor + d.props.ComputeMinor; {
-	case !d.props.Virtual:
+	case cc == 90:
+		return "sm_90a"
+	case d.props.Virtual && cc > 90:
+		return "sm_90"
+	default:
 		return fmt.Sprintf("sm_%d", cc)
-	case cc >= 80:
-		return "sm_80"
 	}
-	return "sm_75"
 }
 
 // CheckPTX says whether the virtual GPU executes a module: nil, or an error with PTX line, column and instruction.

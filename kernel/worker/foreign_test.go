@@ -59,9 +59,12 @@ const racePTX = "%%ptx\n.version 7.0\n.target sm_80\n.address_size 64\n.visible 
 func TestSanitizeCells(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct{ barrier, want string }{
-		{"", "sanitizer: 1 finding in 1 launch\ncell 1: swap, 1 CTA, all threads, EXECUTED\ncell 1: swap: race in shared memory between a write and a read, 256 hazards\n" +
+		{"", "sanitizer: 2 findings in 1 launch\ncell 1: swap, 1 CTA, all threads, EXECUTED\ncell 1: swap: race in shared memory between a write and a read, 256 hazards\n" +
 			"write by CTA (0,0,0) warp 1 lane 0: st.shared.u32, PTX line 13\nread by CTA (0,0,0) warp 0 lane 0: ld.shared.u32, PTX line 16\n" +
-			"address 0x80, tile + 128\n→ put __syncthreads() between the two"},
+			"address 0x80, tile + 128\n→ put __syncthreads() between the two\n" +
+			"cell 1: swap: result depends on the order of warps in global memory: 63 words of\n  4 B\nwrite by CTA (0,0,0) warp 0 lane 0: st.global.u32, PTX line 19\n" +
+			"address 0x7f0000001000, byte 0 of tensor i32 [64], parameter 1\nwith CTAs and warps in the grid's order it is 0x00000000, in the opposite order\n" +
+			"    0x00000020\n→ mend the races above: this is what they do"},
 		{"bar.sync 0;\n", "sanitizer: clean: 1 launch, nothing found\ncell 3: swap, 1 CTA, all threads, EXECUTED\nchecked: bounds, freed and uninitialised memory, alignment, races, barriers,\n  asynchronous copies"},
 	} {
 		if _, err := r.run(strings.Replace(racePTX, "BARRIER", c.barrier, 1)); err != nil {
