@@ -25,6 +25,7 @@ type cta struct {
 	printed   []byte     // by printf
 	unprinted bool       // there was more
 	flying    []delivery // asynchronous copies on their way here
+	tileB     sharedTile // of wgmma, while a warpgroup is computed
 	watch     observer   // nil: nobody watches
 	check     *sanitizer
 	checked   *ctaCheck // what the sanitizer keeps of this CTA

@@ -152,14 +152,19 @@ func (w *warp) touchOperand(in *inst, d *descriptor, first, rows int, across boo
 	var a [32]uint64
 	for block := first / 8; block < (first+rows)/8; block++ {
 		for unit := range 2 {
+			var banks uint8 // groups of four banks
 			for l := range 8 {
 				a[l] = d.coreLine(block, unit, l, across)
+				banks |= 1 << (a[l] >> 4 & 7)
 				if a[l]+16 > n {
 					w.sharedOutOfBounds(in, l, a[l], 16)
 				}
 			}
 			w.cta.check.operand(w, in, &a)
-			if w.w.count {
+			if w.w.count && banks == 0xff { // no two lines share a bank
+				s.waves++
+				s.ideal++
+			} else if w.w.count {
 				waves, phases := wavefronts(&a, 0xff, 16)
 				s.waves += waves
 				s.ideal += phases
@@ -425,7 +430,9 @@ func (w *warp) multiplyFloats(job *warpgroupJob, where []uint8) {
 		if !job.accumulate {
 			clear(c.values[i])
 		}
-		addProducts(c.values[i], a[i*op.s.kept:(i+1)*op.s.kept], b, rowWhere(where, i, op.s.kept))
+		if row := a[i*op.s.kept : (i+1)*op.s.kept]; where != nil || !addRow(c.values[i], row, b) {
+			addProducts(c.values[i], row, b, rowWhere(where, i, op.s.kept))
+		}
 		if op.s.d == "f16" {
 			for j, v := range c.values[i] {
 				c.values[i][j] = halfToFloat(floatToHalf(v))
@@ -441,24 +448,55 @@ func rowWhere(where []uint8, i, kept int) []uint8 {
 	return where[i*kept : (i+1)*kept]
 }
 
-// operandsOf gives A as sixteen rows of stored elements and B as k rows of n.
+// operandsOf gives A as sixteen rows of stored elements and B as k rows of n. The four warps of a warpgroup, which are
+// computed one after another, share B.
 func operandsOf[T float32 | int32](w *warp, job *warpgroupJob, fromA, fromB func(uint32) T) (a, b []T) {
 	op := job.in.ext.wgmma
-	width, kept, k, n := op.s.a.bits, op.s.kept, op.s.k, op.n
-	a, b = make([]T, 16*kept), make([]T, k*n)
+	kept, k, n := op.s.kept, op.s.k, op.n
+	a = make([]T, 16*kept)
 	for i, words := range w.rowsOfA(job) {
-		unpackWords(a[i*kept:(i+1)*kept], words[:], width, fromA)
+		unpackRow(a[i*kept:(i+1)*kept], words[:], op.s.a, fromA)
 	}
+	known := &w.cta.tileB
+	if known.in == job.in && known.at == job.descB && known.valid {
+		if b, ok := known.values.([]T); ok {
+			return a, b
+		}
+	}
+	b = make([]T, k*n)
 	column := make([]T, kept)
 	for half := range k / kept { // the 64 bytes of K of a sparse B are two times 32
 		for j, words := range w.halfOfB(job, half) {
-			unpackWords(column, words[:], width, fromB)
+			unpackRow(column, words[:], op.s.b, fromB)
 			for p, v := range column {
 				b[(half*kept+p)*n+j] = v
 			}
 		}
 	}
+	if known.sharing {
+		*known = sharedTile{in: job.in, at: job.descB, values: b, valid: true, sharing: true}
+	}
 	return a, b
+}
+
+// sharedTile is the B that the warp before has read, while nothing else runs in between.
+type sharedTile struct {
+	in             *inst
+	at             descriptor
+	values         any
+	valid, sharing bool
+}
+
+// unpackRow is unpackWords; a row of bf16, negated or not, needs no call an element.
+func unpackRow[T float32 | int32](into []T, words []uint32, e *element, from func(uint32) T) {
+	row, ok := any(into).([]float32)
+	if !ok || e.name != "bf16" || any(from(0x3f80)) != any(float32(1)) {
+		unpackWords(into, words, e.bits, from)
+		return
+	}
+	for i := range row {
+		row[i] = math.Float32frombits(words[i/2] >> (16 * (i & 1)) << 16)
+	}
 }
 
 // halfOfB gives 32 bytes of K of each column of B, of a sparse wgmma the first or second.

@@ -75,9 +75,7 @@ func (w *warp) passGroups() bool {
 				return false
 			}
 		}
-		for i := first; i <= last; i++ {
-			warps[i].computeGroups(need)
-		}
+		w.computeTogether(warps[first:last+1], need)
 		w.cta.check.warpgroupRead(w, first, last, need)
 	}
 	w.waitWarpgroup(most)
@@ -92,14 +90,34 @@ func (w *warp) passGroups() bool {
 	return true
 }
 
-// computeGroups computes the first n groups that a warp has committed since the CTA began.
-func (w *warp) computeGroups(n int) {
-	g := &w.groups
-	for i := range min(len(g.groups), max(n-(g.committed-len(g.groups)), 0)) {
-		for j := range g.groups[i] {
-			w.computeJob(&g.groups[i][j])
+// computeTogether computes the first n groups that the warps of a warpgroup have committed since the CTA began, wgmma after
+// wgmma, each for all warps.
+func (w *warp) computeTogether(warps []warp, n int) {
+	tile := &w.cta.tileB
+	tile.sharing = true
+	for left := true; left; {
+		left = false
+		tile.valid = false
+		for i := range warps {
+			if job := warps[i].groups.nextJob(n); job != nil {
+				warps[i].computeJob(job)
+				left = true
+			}
 		}
 	}
+	*tile = sharedTile{}
+}
+
+// nextJob gives the first wgmma of the first n groups that is not computed.
+func (g *warpgroupState) nextJob(n int) *warpgroupJob {
+	for i := range min(len(g.groups), max(n-(g.committed-len(g.groups)), 0)) {
+		for j := range g.groups[i] {
+			if !g.groups[i][j].done {
+				return &g.groups[i][j]
+			}
+		}
+	}
+	return nil
 }
 
 // waitWarpgroup hands out the results of all groups but the latest n.
