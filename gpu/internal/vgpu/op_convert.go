@@ -120,8 +120,6 @@ func (c *conversion) check(mode string) string {
 		return "a conversion from floating point to integer needs a rounding mode: .rni, .rzi, .rmi or .rpi"
 	case !df && !sf && mode != "":
 		return "a conversion between integers takes no rounding mode"
-	case brain && (c.dst == "u8" || c.dst == "s8" || c.src == "u8" || c.src == "s8"):
-		return "there is no conversion between bf16 and 8-bit integers: convert to s16 or f32 first"
 	case brain && c.sat:
 		return ".sat is not for bf16"
 	case c.ftz && c.dst != "f32" && c.src != "f32":

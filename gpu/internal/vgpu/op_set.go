@@ -13,7 +13,7 @@ const comparisons = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num n
 
 // setSources are the types that set compares for each type of its result (PTX ISA 9.7.6.1, 9.7.7.1).
 var setSources = map[string]string{
-	"u32": "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64", "s32": "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64",
+	"u32": "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64 f16x2 bf16x2", "s32": "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64 f16x2 bf16x2",
 	"f32": "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64", "u16": "f16 bf16", "s16": "f16 bf16", "f16": "b32 u32 s32 f32 f16",
 	"bf16": "f16 bf16", "f16x2": "f16x2", "bf16x2": "bf16x2",
 }
@@ -62,6 +62,7 @@ func decodeSet(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	x.imm, x.n = yes, 1
 	if strings.HasSuffix(src, "x2") {
 		x.n = 3 // a bit for each half
+		x.imm &= 0xffff
 	}
 	x.ext.scalar = comparer(compare, src, ftz)
 	return x, nil

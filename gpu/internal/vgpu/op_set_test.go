@@ -45,6 +45,9 @@ func TestComparisonsInAllForms(t *testing.T) {
 					bodyCase{"setp." + op + ".and" + suffix + "." + typ + " %p|%q, %x0, %x1, !%r; selp.u32 %z0, 1, 0, %p; selp.u32 %z1, 1, 0, %q;", func(x laneWords, _ int) laneWords {
 						return laneWords{yes(low(x) && !r(x), 1), yes(high(x) && !r(x), 1)}
 					}},
+					bodyCase{"set." + op + suffix + ".u32." + typ + " %z0, %x0, %x1;", func(x laneWords, _ int) laneWords {
+						return laneWords{yes(low(x), 0xffff) | yes(high(x), 0xffff0000)}
+					}},
 					bodyCase{"set." + op + ".xor" + suffix + "." + typ + "." + typ + " %z0, %x0, %x1, %r;", func(x laneWords, _ int) laneWords {
 						return laneWords{yes(low(x) != r(x), one) | yes(high(x) != r(x), one<<16)}
 					}})
