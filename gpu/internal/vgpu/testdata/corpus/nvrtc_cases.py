@@ -47,7 +47,6 @@ def case(name, source, entry, grid, block, args, archs=("80",), options=(), shar
         P.case(full, seen[key], entry, grid, block, args, shared, 0, error, print)
 
 
-ALL = ("70", "75", "80", "86", "89", "90", "90a")
 f32 = np.float32
 
 
