@@ -144,12 +144,12 @@ func adviseLaunch(l *Launch) (string, *LineCounts) {
 	if l.top() != ResourceLaunch || l.Profile == nil {
 		return "", nil
 	}
-	share := 1.0
-	switch {
-	case l.Duration.Low > 0:
-		share = l.Profile.LaunchSeconds / l.Duration.Low
-	case l.Duration.Value > 0:
-		share = min(1, l.Profile.LaunchSeconds/l.Duration.Value)
+	share, model := 1.0, l.Duration.Low // bounds alone are the low end of their range
+	if l.Simulated.Done() {
+		model = l.Duration.Value
+	}
+	if model > 0 {
+		share = min(1, l.Profile.LaunchSeconds/model)
 	}
 	return fmt.Sprintf("The launch alone is %s of the time: give one launch more work, or fuse it with its neighbours",
 		WholePercent(100*share)), nil
@@ -212,9 +212,11 @@ func adviseLatency(l *Launch) (string, *LineCounts) {
 	if l.top() != ResourceLatency {
 		return "", nil
 	}
-	if l.Counts.LoadRounds > 0 {
-		return fmt.Sprintf("%s loads wait for each other in a warp: issue several independent loads before the first use",
-			FormatCount(float64(l.Counts.LoadRounds))), nil
+	switch n := l.Counts.LoadRounds; {
+	case n > 1:
+		return fmt.Sprintf("%s loads wait for each other in a warp: issue several independent loads before the first use", FormatCount(float64(n))), nil
+	case n == 1:
+		return "Warps wait for their loads: keep more bytes under way, with wider loads, several before the first use, or more warps", nil
 	}
 	return fmt.Sprintf("%d warps a CTA cannot fill the 4 schedulers of an SM: spread the work over more warps",
 		(l.Shape.Threads()+WarpSize-1)/WarpSize), nil

@@ -35,18 +35,24 @@ func (s *Simulation) Scale(f float64) {
 const (
 	simulatedLow, simulatedHigh = 0.8, 1.3
 	wideLow, wideHigh           = 0.5, 2.0
-	partialStores               = 0.25 // share of the stored sectors from which the range is wide
+	partialStores               = 0.25 // share of the moved sectors that partial stores are, from which the range is wide
 )
 
 // simulatedRange is the range of a simulated time, and why it is wide.
 func (l *Launch) simulatedRange() (low, high float64, why string) {
 	switch {
-	case l.Simulated.Partial >= partialStores:
+	case l.Simulated.Partial*l.storedShare() >= partialStores:
 		return wideLow, wideHigh, ", wide: stores fill sectors in part"
 	case l.Shape.Threads() <= WarpSize:
 		return wideLow, wideHigh, ", wide: one warp a CTA"
 	}
 	return simulatedLow, simulatedHigh, ""
+}
+
+// storedShare is the share of stores in the sectors that a launch asks for in global memory.
+func (l *Launch) storedShare() float64 {
+	stored := float64(l.Counts.GlobalStore.Sectors)
+	return stored / max(1, stored+float64(l.Counts.GlobalLoad.Sectors))
 }
 
 // BoundsAlone says why a prediction rests on the bounds alone; "" where the launch was simulated, or nobody asked for it.
