@@ -11,6 +11,9 @@
 // procedural contents behind what is looked at: an access goes through the window of its site (resident.go). Identical
 // modules are compiled once (modcache.go). A launch may execute a sample of its CTAs (sampling.go).
 //
+// On amd64 CPUs with AVX2 the blocks' code runs as threaded assembly (threads_amd64.go): one op an instruction, made by
+// package asmgen, with the same results and counters as the portable lanes, which execute what it leaves.
+//
 // Counters do not depend on the number of workers: they are sums, and the caches replay the accesses of CTA after CTA in
 // the grid's order (cache.go).
 package vgpu

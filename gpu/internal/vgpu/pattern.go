@@ -199,25 +199,25 @@ func wavefronts(a *[32]uint64, mask uint32, size uint64) (waves, phases uint64) 
 			continue
 		}
 		phases++
-		var distinct [32]uint8
-		var seen [128]uint64
-		n := 0
+		// The distinct words of each bank, at most 32 of all, in lists.
+		var count, first, next [32]uint8
+		var seen [32]uint64
+		n := uint8(0)
 		var most uint8
 		for ; part != 0; part &= part - 1 {
-			first := a[(uint(from)+lowest(part))&31] >> 2
-			for word := first; word < first+words; word++ {
-				known := false
-				for _, s := range seen[:n] {
-					if s == word {
-						known = true
-						break
-					}
+			low := a[(uint(from)+lowest(part))&31] >> 2
+			for word := low; word < low+words; word++ {
+				bank := word & 31
+				at := first[bank]
+				for at != 0 && seen[(at-1)&31] != word {
+					at = next[(at-1)&31]
 				}
-				if !known {
-					seen[n&127] = word
+				if at == 0 {
+					seen[n&31], next[n&31] = word, first[bank]
 					n++
-					distinct[word&31]++
-					most = max(most, distinct[word&31])
+					first[bank] = n
+					count[bank]++
+					most = max(most, count[bank])
 				}
 			}
 		}
