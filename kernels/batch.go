@@ -42,14 +42,18 @@ var batches = []*Kernel{
 		n, k, tiles := d.f("N"), d.f("K"), float64(batchTile(d)/8)
 		ctas := ceil(n, 16)
 		c := counters{flopsTensor: 2 * 16 * 8 * 32 * tiles * ctas * ceil(k, 32), flopsF32: 3 * d.f("M") * n, barriers: 4 * ctas,
-			sharedStores: 3 * 4 * tiles * ctas, conflicts: 0, storeBytes: 2 * d.f("M") * n,
-			loadBytes: 2 * k * (n + d.f("M")*ctas)}
+			sharedStores: 3 * 4 * tiles * ctas, conflicts: 0, storeBytes: 2 * d.f("M") * n}
 		if d["M"]%8 == 0 && d["N"]%16 == 0 {
 			c[sharedLoads] = 3 * 4 * d.f("M") / 8 * ctas
 		}
-		if d["K"]%32 == 0 { // a request is eight rows of four 16-byte pieces
-			c[loadRequests] = k / 32 * (ceil(n, 8) + ctas*ceil(d.f("M"), 8))
-			c[loadSectors] = c[loadBytes] / 32
+		if d["K"]%8 == 0 { // a request is eight rows of four 16-byte pieces; what is not there repeats the last row
+			c[loadRequests] = ceil(k, 32) * ctas * (2 + tiles)
+			c[loadBytes] = 2 * 8 * k * ctas * (2 + tiles)
+			if d["K"]%32 == 0 && d["N"]%16 == 0 && d["M"] == batchTile(d) {
+				c[loadSectors] = c[loadBytes] / 32
+			}
+		} else {
+			c[loadBytes] = 2 * k * (n + d.f("M")*ctas)
 		}
 		return c
 	})),

@@ -133,6 +133,8 @@ func TestSmallHeaders(t *testing.T) {
 // TestMemoryWall is the turn of notebook 01: the same weights are bound by memory for one token and by compute for many; in
 // between tiles of 64 tokens make fewer CTAs than the GPU has SMs.
 func TestMemoryWall(t *testing.T) {
+	defer gpu.SetSimulation(gpu.Simulation())
+	gpu.SetSimulation(false) // the notebook's prediction: by bounds alone
 	dev := open(t, "virtual:h200")
 	const n, k = 4096, 4096
 	w := dev.Randn(gpu.F16, n, k)

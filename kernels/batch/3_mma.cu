@@ -20,16 +20,44 @@ static __device__ __forceinline__ void batch(__half *__restrict__ y, const __hal
   int row = blockIdx.x * 16 + lane / 4;
   bool wide = rows_start_on_16_bytes(w, x, k);
   float sum[TILES][4] = {};
-#pragma unroll 1
-  for (int at = warp * 32; at < k; at += 128) {
-    int column = at + lane % 4 * 8;
-    uint4 low = load8(w, n, k, row, column, wide), high = load8(w, n, k, row + 8, column, wide);
+  // step multiplies one piece of 32 columns.
+  auto step = [&](uint4 low, uint4 high, const uint4 (&piece)[TILES]) {
     unsigned first[4] = {low.x, high.x, low.y, high.y}, second[4] = {low.z, high.z, low.w, high.w};
 #pragma unroll
     for (int t = 0; t < TILES; t++) {
-      uint4 piece = load8(x, m, k, t * 8 + lane / 4, column, wide);
-      mma(sum[t], first, piece.x, piece.y);
-      mma(sum[t], second, piece.z, piece.w);
+      mma(sum[t], first, piece[t].x, piece[t].y);
+      mma(sum[t], second, piece[t].z, piece[t].w);
+    }
+  };
+  uint4 piece[TILES];
+  if (wide) {  // rows and sequences that are not there repeat the last one, and are not stored
+    const uint4 *wl = reinterpret_cast<const uint4 *>(w + static_cast<size_t>(min(row, n - 1)) * k) + lane % 4;
+    const uint4 *wh = reinterpret_cast<const uint4 *>(w + static_cast<size_t>(min(row + 8, n - 1)) * k) + lane % 4;
+    const uint4 *xv[TILES];
+#pragma unroll
+    for (int t = 0; t < TILES; t++) xv[t] = reinterpret_cast<const uint4 *>(x + static_cast<size_t>(min(t * 8 + lane / 4, m - 1)) * k) + lane % 4;
+    int at = warp * 4;  // in 16-byte pieces
+#pragma unroll (TILES <= 2 ? 4 : 2)
+    for (; at + 4 <= k / 8; at += 16) {
+      uint4 low = __ldcs(wl + at), high = __ldcs(wh + at);
+#pragma unroll
+      for (int t = 0; t < TILES; t++) piece[t] = xv[t][at];
+      step(low, high, piece);
+    }
+    if (at < k / 8) {  // fewer than 32 columns are left
+      bool inside = at + lane % 4 < k / 8;
+      uint4 zero = make_uint4(0, 0, 0, 0), low = inside ? wl[at] : zero, high = inside ? wh[at] : zero;
+#pragma unroll
+      for (int t = 0; t < TILES; t++) piece[t] = inside ? xv[t][at] : zero;
+      step(low, high, piece);
+    }
+  } else {
+#pragma unroll 1
+    for (int column = warp * 32 + lane % 4 * 8, end = k + lane % 4 * 8; column < end; column += 128) {
+      uint4 low = load8(w, n, k, row, column, false), high = load8(w, n, k, row + 8, column, false);
+#pragma unroll
+      for (int t = 0; t < TILES; t++) piece[t] = load8(x, m, k, t * 8 + lane / 4, column, false);
+      step(low, high, piece);
     }
   }
   if (warp > 0) {
@@ -49,7 +77,7 @@ static __device__ __forceinline__ void batch(__half *__restrict__ y, const __hal
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128) batch_mma_8(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<1>(y, w, x, m, n, k); }
-extern "C" __global__ void __launch_bounds__(128) batch_mma_16(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<2>(y, w, x, m, n, k); }
-extern "C" __global__ void __launch_bounds__(128) batch_mma_32(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<4>(y, w, x, m, n, k); }
-extern "C" __global__ void __launch_bounds__(128) batch_mma_64(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<8>(y, w, x, m, n, k); }
+extern "C" __global__ void __launch_bounds__(128, 4) batch_mma_8(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<1>(y, w, x, m, n, k); }
+extern "C" __global__ void __launch_bounds__(128, 4) batch_mma_16(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<2>(y, w, x, m, n, k); }
+extern "C" __global__ void __launch_bounds__(128, 3) batch_mma_32(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<4>(y, w, x, m, n, k); }
+extern "C" __global__ void __launch_bounds__(128, 3) batch_mma_64(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) { batch<8>(y, w, x, m, n, k); }
