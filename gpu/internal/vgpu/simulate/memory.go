@@ -113,8 +113,9 @@ func (s *sm) globalAccess(w *warp, it *item, a *Access, t float64) float64 {
 		s.contend(w, it, a)
 		return s.share.l2 + s.m.l2
 	case copyAsync:
-		s.lsu += float64(a.Same) // the write into shared memory
-		s.stats.LSU += float64(a.Same)
+		more := max(float64(a.Same)-c, 0) // the write into shared memory
+		s.lsu += more
+		s.stats.LSU += more
 		w.copies.open = max(w.copies.open, done)
 		return t + 4
 	case storeGlobal:
