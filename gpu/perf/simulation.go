@@ -16,6 +16,7 @@ type Simulation struct {
 	Cut     bool    // their traces were cut, and extended at the steady rate
 	Machine MachineCycles
 	Partial float64 // share of the stored sectors that were filled in part, 0 to 1
+	Wgmma   bool    // the tensor cores worked for wgmma, which reaches more than mma.sync
 	Why     string  // there is none
 }
 

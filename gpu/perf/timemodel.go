@@ -204,7 +204,7 @@ func (b *modeller) instructionBounds() {
 }
 
 // pipeBounds are FLOPs over the datasheet's roof of each pipe; for the tensor cores over what mma.sync reaches of it, since
-// no CUDA kernel made of mma.sync can do better.
+// no CUDA kernel made of mma.sync can do better; wgmma reaches the roof.
 func (b *modeller) pipeBounds() {
 	l, p := b.l, b.p
 	flops := l.FLOPs
@@ -218,7 +218,7 @@ func (b *modeller) pipeBounds() {
 		}
 		roof := p.Roof(t).FLOPs
 		source := Format(f.Value, "FLOP") + " at " + Format(roof, "FLOP/s")
-		if reach := p.MMAFLOPs(); t == FLOPTensor && reach < 0.99*roof {
+		if reach := p.MMAFLOPs(); t == FLOPTensor && reach < 0.99*roof && !(l.Simulated.Done() && l.Simulated.Wgmma) {
 			source = Format(f.Value, "FLOP") + " at " + Format(reach, "FLOP/s") + ", what mma.sync reaches of " + Format(roof, "FLOP/s")
 			roof = reach
 		}

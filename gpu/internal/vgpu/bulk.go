@@ -108,6 +108,7 @@ func (w *warp) bulkLane(in *inst, i uint) {
 			w.plainRun(in, op.dst, c)
 		}
 		w.touchRuns(in, c)
+		w.showBulk(in, c, nil, 0)
 		w.cta.check.bulkStore(w, in.id, c)
 		l := &w.bulkOf().lanes[i]
 		l.open = append(l.open, w.storeRuns(in, c))
@@ -123,9 +124,15 @@ func (w *warp) bulkLane(in *inst, i uint) {
 		}
 		c.shared = offset
 		if !op.multicast {
+			w.showBulk(in, c, to, at)
 			w.deliverRuns(in, c, to, at)
 			return
 		}
+		shown := w.cta // what is fetched once counts for the CTA that fetches
+		if w.u32(op.mask)[i]>>w.cta.rank&1 == 0 {
+			shown = nil
+		}
+		w.showBulk(in, c, shown, at)
 		for mask := w.u32(op.mask)[i] & 0xffff; mask != 0; mask &= mask - 1 {
 			peer := w.peer(uint32(lowest(mask)))
 			if lowest(mask) == 0 && len(w.cta.cluster) == 0 {
@@ -139,6 +146,19 @@ func (w *warp) bulkLane(in *inst, i uint) {
 	case bulkCluster:
 		w.clusterCopy(in, c)
 	}
+}
+
+// showBulk tells an observer of bulk copies of one: to is the CTA on whose mbarrier at an offset it completes, nil where that is none
+// of this CTA.
+func (w *warp) showBulk(in *inst, c *bulkCopy, to *cta, barrier uint64) {
+	if o, ok := w.cta.watch.(bulkObserver); ok {
+		o.bulk(w, in, c, to, barrier)
+	}
+}
+
+// bulkObserver is an observer that also sees bulk copies.
+type bulkObserver interface {
+	bulk(w *warp, in *inst, c *bulkCopy, to *cta, barrier uint64)
 }
 
 // laneAddress gives an operand's address in a lane.
@@ -288,6 +308,7 @@ func (w *warp) clusterCopy(in *inst, c *bulkCopy) {
 		w.countShared(w.site(in), c.bytes)
 	}
 	source := w.cta.shared
+	w.showBulk(in, c, to, at)
 	w.cta.check.asyncRead(w, c.lane, in.id, from, c.bytes)
 	w.cta.check.asyncWrite(w, c.lane, in.id, to, offset, c.bytes, at)
 	to.deliver(at, uint32(c.bytes), func() {

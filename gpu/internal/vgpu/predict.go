@@ -167,7 +167,7 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *replay, 
 		if s.requested == 0 {
 			return
 		}
-		if kind := f.program.infos[id].kind; kind == globalStore {
+		if kind := f.program.infos[id].kind; kind == globalStore || kind == bulkOut || kind == bulkReduce {
 			stored += s.requested
 			return
 		}

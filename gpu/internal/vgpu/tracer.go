@@ -22,7 +22,7 @@ func (t *tracing) watch(c *cta) observer {
 	if c.ordinal%t.every != 0 || at >= uint64(len(t.ctas)) {
 		return nil
 	}
-	x := &tracer{t: t, at: int(at), warps: make([]warpTracer, len(c.warps)), left: len(c.warps)}
+	x := &tracer{t: t, at: int(at), cta: c, phases: map[uint64]uint32{}, warps: make([]warpTracer, len(c.warps)), left: len(c.warps)}
 	for i := range x.warps {
 		x.warps[i].block = -1
 	}
@@ -33,8 +33,25 @@ func (t *tracing) watch(c *cta) observer {
 type tracer struct {
 	t     *tracing
 	at    int
+	cta   *cta
 	warps []warpTracer
 	left  int // warps that are still recorded
+	// phases counts, by offset, the phases of each mbarrier of the CTA that have ended.
+	phases map[uint64]uint32
+}
+
+// home gives the tracer of a warp's own CTA and the warp's record: while a warp touches the shared memory of another CTA of its
+// cluster, it is the other's observer that is told. Nil: that CTA is not traced.
+func (t *tracer) home(w *warp) (*tracer, *warpTracer) {
+	if &t.cta.warps[w.id] == w {
+		return t, &t.warps[w.id]
+	}
+	for _, c := range t.cta.cluster {
+		if h, ok := c.watch.(*tracer); ok && h.cta == c && &c.warps[w.id] == w {
+			return h, &h.warps[w.id]
+		}
+	}
+	return nil, nil
 }
 
 // warpTracer records one warp. Accesses of a basic block are put in the order of its memory instructions when the warp
@@ -82,9 +99,20 @@ func (x *warpTracer) slot(p *simulate.Program, id int32) *simulate.Access {
 }
 
 func (t *tracer) access(w *warp, in *inst, a access) {
-	x := &t.warps[w.id]
+	at := t
+	t, x := t.home(w)
+	if t == nil || a.lanes == 0 {
+		return
+	}
 	s := x.slot(t.t.program, in.id)
-	if s == nil || a.lanes == 0 {
+	if s == nil {
+		return
+	}
+	if t.t.program.OnMbarrier(in.id) {
+		s.Lanes = uint8(popcount(a.lanes))
+		if at == t { // of a remote one the phases are another CTA's
+			t.object(s, a.addresses[lowest(a.lanes)])
+		}
 		return
 	}
 	switch a.space {
@@ -113,6 +141,47 @@ func (t *tracer) access(w *warp, in *inst, a access) {
 		if a.kind == globalAtomic {
 			s.SetAtomic(a.addresses, a.lanes)
 		}
+	}
+}
+
+// object notes which mbarrier an access is about, and which of its phases is under way.
+func (t *tracer) object(s *simulate.Access, offset uint64) {
+	s.Object, s.Phase = uint32(offset)+1, t.phases[offset]
+}
+
+// mbarrier is called after an operation, of waits only once they have succeeded: the phase that they waited for is the last
+// that ended, not the one under way.
+func (t *tracer) mbarrier(w *warp, in *inst, _ int, op mbarrierOp, _ *cta, offset uint64) {
+	if op != mbarrierTest && op != mbarrierTry {
+		return
+	}
+	if h, x := t.home(w); h == t {
+		if s := x.slot(t.t.program, in.id); s != nil && s.Object == uint32(offset)+1 {
+			s.Phase = t.phases[offset] - 1 // −1, which wraps round: none had to end
+		}
+	}
+}
+
+func (t *tracer) phaseDone(_ *cta, offset uint64) { t.phases[offset]++ }
+
+// bulk records a bulk copy: the sectors that it moves between global memory and L2, and the mbarrier of the CTA that it completes.
+func (t *tracer) bulk(w *warp, in *inst, c *bulkCopy, to *cta, offset uint64) {
+	h, x := t.home(w)
+	if h == nil {
+		return
+	}
+	s := x.slot(h.t.program, in.id)
+	if s == nil {
+		return
+	}
+	s.Lanes++
+	for _, r := range c.runs {
+		if r.inside && r.bytes > 0 {
+			s.Bytes += uint32((r.address+r.bytes-1)>>5-r.address>>5+1) * 32
+		}
+	}
+	if to == h.cta {
+		h.object(s, offset)
 	}
 }
 

@@ -90,6 +90,7 @@ type instruction struct {
 	commit    bool
 	wgmma     bool
 	warpOnly  bool // bar.warp.sync, arrive without waiting
+	stores    bool // a bulk copy to global memory
 	polls     bool // waits for a phase of an mbarrier
 }
 

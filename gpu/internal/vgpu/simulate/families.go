@@ -346,10 +346,11 @@ func copying(x *instruction, in *ptx.Instruction, _ string) {
 	case in.Has("wait_group") || in.Has("wait_group::read"):
 		x.wait = groups(in)
 	case in.Has("mbarrier"):
-		x.class = mbarrier
+		x.class, x.memory = mbarrier, true
 	case in.Has("prefetch"):
 	case in.Has("bulk"):
 		x.class, x.memory = bulkCopy, true
+		x.stores = spaceOf(in) == "global" // the first space is that of the destination
 	case in.Has("async"):
 		x.class, x.memory, x.bypass = copyAsync, true, in.Has("cg")
 		if len(in.Operands) > 2 && in.Operands[2].Kind == ptx.OperandImmediate {
@@ -362,7 +363,7 @@ func copying(x *instruction, in *ptx.Instruction, _ string) {
 func phase(x *instruction, in *ptx.Instruction, _ string) {
 	x.class, x.memory = mbarrier, true
 	x.polls = in.Has("try_wait") || in.Has("test_wait")
-	if in.Has("init") || in.Has("inval") {
+	if in.Has("init") || in.Has("inval") || in.Has("pending_count") || in.Modifiers[0] == "expect_tx" || in.Has("complete_tx") {
 		x.class, x.memory = misc, false
 	}
 }

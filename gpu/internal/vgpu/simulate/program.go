@@ -149,6 +149,9 @@ func (p *Program) constantTrips(f *ptx.Function, header, latch int) bool {
 // Memory lists the instructions of a basic block that leave an access in a trace, in order.
 func (p *Program) Memory(basicBlock int32) []int32 { return p.memory[basicBlock] }
 
+// OnMbarrier tells whether a PTX instruction works on an mbarrier.
+func (p *Program) OnMbarrier(id int32) bool { return p.code[id].class == mbarrier }
+
 // Instructions is how many PTX instructions a basic block has.
 func (p *Program) Instructions(basicBlock int32) int {
 	b := &p.blocks[basicBlock]

@@ -193,6 +193,7 @@ func (b *Breakdown) cycles(m *machine) perf.MachineCycles {
 // Simulation is the result as perf shows it.
 func (r *Result) Simulation() perf.Simulation {
 	s := perf.Simulation{Seconds: r.Seconds, Cycles: r.Cycles, Alone: r.Alone, Tail: r.Tail / r.Cycles * r.Seconds, Traced: r.Traced, Cut: r.Cut, Machine: r.Machine}
+	s.Wgmma = r.ByClass[asyncTensor] > r.ByClass[tensor]
 	if r.StoredSectors > 0 {
 		s.Partial = r.PartialSectors / r.StoredSectors
 	}

@@ -16,8 +16,6 @@ type warp struct {
 	done       bool
 	copies     asynchronous
 	matrices   asynchronous
-	phases     map[uint32]int // mbarrier → waits so far
-	polled     uint32         // the mbarrier that it polled last
 }
 
 // asynchronous work of a warp: when the open part ends, and the committed groups do.
@@ -309,6 +307,7 @@ func (s *sm) execute(q *quarter, w *warp, it *item, t float64) float64 {
 		q.tensor = max(t, q.tensor) + float64(it.code.macs)
 		s.stats.Tensor += float64(it.code.macs)
 		w.matrices.open = max(w.matrices.open, q.tensor+2*s.m.mmaLatency)
+		ready = t + 1 // the next adds to the same registers without a wait
 	case loadShared, storeShared, atomicShared, shuffle, loadConstant:
 		q.memory = t + 2
 		ready = s.sharedAccess(it, a, t)

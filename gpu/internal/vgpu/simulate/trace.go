@@ -13,8 +13,12 @@ type Access struct {
 	At     uint32
 	First  uint32 // of shared memory: the first active lane's address
 	Object uint32 // of an mbarrier or a bulk copy: the barrier's address; 0: none
+	Phase  uint32 // of that mbarrier: the phase that an arrival or a copy belongs to, or a wait waits for; NoPhase: it waits for none
 	Bytes  uint32 // of a bulk copy
 }
+
+// NoPhase is the Phase of a wait that succeeds before any phase of its mbarrier has ended.
+const NoPhase = ^uint32(0)
 
 // Partial marks a store that fills some sector only in part, in an entry of Lines.
 const Partial = 1 << 4

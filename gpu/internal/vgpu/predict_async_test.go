@@ -1,0 +1,121 @@
+package vgpu
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/perf"
+)
+
+// ringKernel is a ring of stages: one thread fetches tiles of `bytes` with bulk copies, four warps multiply each `products` times by
+// wgmma m64nNk16. Parameters: source, tiles, stages.
+func ringKernel(n, products, bytes int) string {
+	var registers, names, multiply []string
+	for i := range n / 2 {
+		names = append(names, fmt.Sprintf("%%f%d", i))
+		registers = append(registers, fmt.Sprintf("mov.f32 %%f%d, 0f00000000;", i))
+	}
+	for range products {
+		multiply = append(multiply, fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk16.f32.bf16.bf16 {%s}, %%d4, %%d4, 1, 1, 1, 0, 0;", n, strings.Join(names, ", ")))
+	}
+	return strings.NewReplacer("FLOATS", fmt.Sprint(n/2), "BYTES", fmt.Sprint(bytes), "ZEROS", strings.Join(registers, " "), "MULTIPLY", strings.Join(multiply, "\n")).Replace(`.version 8.0
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 ring[];
+.visible .entry k(.param .u64 source, .param .u32 tiles, .param .u32 stages) {
+	.reg .pred %p<8>; .reg .b32 %r<24>; .reg .b64 %d<8>; .reg .f32 %f<FLOATS>;
+	.shared .align 8 .b8 full[64]; .shared .align 8 .b8 empty[64];
+	ld.param.u64 %d1, [source]; ld.param.u32 %r1, [tiles]; ld.param.u32 %r2, [stages];
+	mov.u32 %r3, %tid.x; mov.u32 %r4, full; mov.u32 %r5, empty; mov.u32 %r6, ring; mov.u32 %r7, 0;
+	setp.ne.u32 %p1, %r3, 0; @%p1 bra READY;
+INIT:	mad.lo.u32 %r8, %r7, 8, %r4; mbarrier.init.shared::cta.b64 [%r8], 1;
+	mad.lo.u32 %r8, %r7, 8, %r5; mbarrier.init.shared::cta.b64 [%r8], 4;
+	add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, %r2; @%p2 bra INIT;
+READY:	bar.sync 0;
+	mov.u32 %r9, 0; mov.u32 %r10, 0; mov.u32 %r11, 0;
+	setp.lt.u32 %p3, %r3, 128; @%p3 bra MULTIPLIER;
+	setp.ne.u32 %p1, %r3, 128; @%p1 bra END;
+	mov.u32 %r12, %ctaid.x; mul.lo.u32 %r12, %r12, %r1; mul.wide.u32 %d2, %r12, BYTES; add.s64 %d1, %d1, %d2;
+FETCH:	mad.lo.u32 %r13, %r10, 8, %r5; xor.b32 %r14, %r11, 1;
+W1:	mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r13], %r14; @!%p4 bra W1;
+	mad.lo.u32 %r13, %r10, 8, %r4; mad.lo.u32 %r15, %r10, BYTES, %r6;
+	mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r13], BYTES;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r15], [%d1], BYTES, [%r13];
+	add.s64 %d1, %d1, BYTES; add.u32 %r9, %r9, 1; add.u32 %r10, %r10, 1;
+	setp.eq.u32 %p5, %r10, %r2; @%p5 xor.b32 %r11, %r11, 1; @%p5 mov.u32 %r10, 0;
+	setp.lt.u32 %p6, %r9, %r1; @%p6 bra FETCH;
+	bra END;
+MULTIPLIER:
+	ZEROS
+	and.b32 %r16, %r3, 31;
+NEXT:	mad.lo.u32 %r13, %r10, 8, %r4;
+W2:	mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r13], %r11; @!%p4 bra W2;
+	mad.lo.u32 %r15, %r10, BYTES, %r6; shr.u32 %r15, %r15, 4; cvt.u64.u32 %d4, %r15; or.b64 %d4, %d4, 4611686293305360384;
+	wgmma.fence.sync.aligned;
+	MULTIPLY
+	wgmma.commit_group.sync.aligned;
+	wgmma.wait_group.sync.aligned 0;
+	mad.lo.u32 %r13, %r10, 8, %r5;
+	setp.ne.u32 %p1, %r16, 0; @%p1 bra PASSED;
+	mbarrier.arrive.shared::cta.b64 _, [%r13];
+PASSED:	add.u32 %r9, %r9, 1; add.u32 %r10, %r10, 1;
+	setp.eq.u32 %p5, %r10, %r2; @%p5 xor.b32 %r11, %r11, 1; @%p5 mov.u32 %r10, 0;
+	setp.lt.u32 %p6, %r9, %r1; @%p6 bra NEXT;
+END:	ret;
+}
+`)
+}
+
+func simulateRing(t *testing.T, n, products, bytes, ctas, tiles, stages int) (*perf.Simulation, *perf.Profile) {
+	t.Helper()
+	p := timed(t, "h100")
+	d := openTest(t, p)
+	f := fn(t, loadModule(t, d, ringKernel(n, products, bytes)), "k")
+	shared := stages*bytes + 48<<10 // a tile of B is read up to 32 KiB behind its address
+	if err := f.SetMaxDynamicShared(shared); err != nil {
+		t.Fatal(err)
+	}
+	source := allocate(t, d, int64(ctas*tiles*bytes))
+	if err := d.Fill(source, []byte{0, 0, 0, 0}, int64(ctas*tiles*bytes/4), nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Launch(t.Context(), &driver.Launch{Function: f, Grid: dim(uint32(ctas)), CTA: dim(160), Shared: shared,
+		Args: pack(t, f, source, uint32(tiles), uint32(stages)), Wait: true, Count: true, Simulate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Simulated.Done() {
+		t.Fatalf("%+v", r.Simulated)
+	}
+	return r.Simulated, p
+}
+
+// Bulk copies take at least the time of their bytes in DRAM; copy and product overlap in a ring of three stages, where each is
+// as long as the other, and not in one of one stage.
+func TestBulkRing(t *testing.T) {
+	const bytes, tiles, ctas = 16 << 10, 12, 132
+	one, p := simulateRing(t, 128, 10, bytes, ctas, tiles, 1)
+	three, _ := simulateRing(t, 128, 10, bytes, ctas, tiles, 3)
+	dram := float64(bytes*tiles*ctas) / (p.DRAMBytesPerSecond * p.DRAMReach)
+	tensor := 64 * 10 * float64(tiles) / p.ModelHz
+	if !(three.Seconds >= max(dram, tensor)*.9) || !(three.Seconds < 2.2*max(dram, tensor)) {
+		t.Errorf("three stages take %g s; DRAM alone %g, wgmma alone %g", three.Seconds, dram, tensor)
+	}
+	latency := float64(tiles) * p.DRAMLatency / p.ModelHz // every tile of a single stage waits for memory
+	if !(one.Seconds > latency+tensor) || !(one.Seconds > 1.3*three.Seconds) {
+		t.Errorf("one stage takes %g s, three %g; a trip to DRAM a tile and wgmma are %g", one.Seconds, three.Seconds, latency+tensor)
+	}
+}
+
+// wgmma.m64nN takes N/2 cycles at N ≥ 64 and 24, 20 and 18 at 32, 16 and 8 (Luo et al. 2025).
+func TestWarpgroupRate(t *testing.T) {
+	for _, x := range []struct{ n, cycles int }{{8, 18}, {16, 20}, {32, 24}, {64, 32}, {128, 64}, {256, 128}} {
+		few, _ := simulateRing(t, x.n, 60, 1<<10, 1, 4, 2)
+		many, _ := simulateRing(t, x.n, 100, 1<<10, 1, 4, 2)
+		if got := (many.Cycles - few.Cycles) / (4 * 40); !(got > .97*float64(x.cycles) && got < 1.03*float64(x.cycles)) {
+			t.Errorf("m64n%d takes %g cycles, want %d", x.n, got, x.cycles)
+		}
+	}
+}
