@@ -455,3 +455,22 @@ func BenchmarkLaunch(b *testing.B) {
 		}
 	}
 }
+
+// A prediction without the simulation says so on the card and in its twin, whether or not a floor is shown beside it.
+func TestBoundsAlone(t *testing.T) {
+	for name, o := range map[string]perf.Observation{"gemv": gemv("gemv/1_naive"), "tiny": tiny()} {
+		if c := Launch(evaluated(t, o)); strings.Contains(c.HTML, "bounds alone") || strings.Contains(c.Text, "bounds alone") {
+			t.Errorf("%s: nobody asked for a simulation, but:\n%s", name, c.Text)
+		}
+		o.Simulated = &perf.Simulation{Why: "the simulation is off"}
+		c := Launch(evaluated(t, o))
+		for _, text := range []string{c.HTML, c.Text} {
+			if !strings.Contains(text, "by bounds alone") {
+				t.Errorf("%s does not say that its time rests on bounds alone:\n%s", name, text)
+			}
+		}
+		if err := check(c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

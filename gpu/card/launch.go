@@ -254,8 +254,9 @@ func (c *launchCard) figures() []figure {
 		time.label = "predicted " + l.Predicted.Number()
 	case floor > 0:
 		time.label = "time, floor " + perf.Format(floor, "s")
-	case l.Duration.Tag == perf.Modelled && l.BoundsAlone() != "":
-		time.label = "time, by bounds alone"
+	}
+	if l.Duration.Tag == perf.Modelled && l.BoundsAlone() != "" {
+		time.label = "time, by bounds alone" + strings.TrimPrefix(time.label, "time")
 	}
 	if c.wasteful() {
 		sectors, ideal, at := c.worstRequest()

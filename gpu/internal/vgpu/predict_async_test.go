@@ -119,3 +119,48 @@ func TestWarpgroupRate(t *testing.T) {
 		}
 	}
 }
+
+// A sample of the CTAs is predicted to take what the whole grid takes, within 5 %.
+func TestSampledPrediction(t *testing.T) {
+	d := openTest(t, timed(t, "l4"))
+	const n = 1 << 20
+	a, b, c := allocate(t, d, 4*n), allocate(t, d, 4*n), allocate(t, d, 4*n)
+	f := fn(t, loadModule(t, d, addKernel), "add")
+	run := func(sample int) *driver.Result {
+		r, err := d.Launch(t.Context(), &driver.Launch{Function: f, Grid: dim(n / 256), CTA: dim(256), Sample: sample, Args: pack(t, f, a, b, c, uint32(n)), Wait: true, Count: true, Simulate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	whole, part := run(1), run(8)
+	if part.Sampled != 8 {
+		t.Fatalf("a sample of %d", part.Sampled)
+	}
+	if x := part.Simulated.Seconds / whole.Simulated.Seconds; !part.Simulated.Done() || !(x > .95 && x < 1.05) {
+		t.Errorf("a sample of an eighth is predicted to take %g of the whole, %+v", x, part.Simulated)
+	}
+}
+
+// A launch in clusters of two takes the time of its CTAs without clusters, within 5 %, where they exchange nothing.
+func TestClusteredPrediction(t *testing.T) {
+	d := openTest(t, timed(t, "h100"))
+	const n = 1 << 20
+	a, b, c := allocate(t, d, 4*n), allocate(t, d, 4*n), allocate(t, d, 4*n)
+	f := fn(t, loadModule(t, d, strings.Replace(addKernel, "sm_80", "sm_90", 1)), "add")
+	run := func(cluster uint32) *perf.Simulation {
+		l := &driver.Launch{Function: f, Grid: dim(n / 256), CTA: dim(256), Args: pack(t, f, a, b, c, uint32(n)), Wait: true, Count: true, Simulate: true}
+		if cluster > 1 {
+			l.Cluster = dim(cluster)
+		}
+		r, err := d.Launch(t.Context(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Simulated
+	}
+	alone, pairs := run(1), run(2)
+	if x := pairs.Seconds / alone.Seconds; !pairs.Done() || !(x > .95 && x < 1.05) {
+		t.Errorf("in clusters %g of the time without, %+v", x, pairs)
+	}
+}

@@ -117,8 +117,8 @@ func reductions() []published {
 }
 
 // fillBins writes bins into a buffer: random ones, or all equal.
-func fillBins(equal bool) func(t *testing.T, d *Device, buffers []driver.Address) {
-	return func(t *testing.T, d *Device, buffers []driver.Address) {
+func fillBins(equal bool) func(t testing.TB, d *Device, buffers []driver.Address) {
+	return func(t testing.TB, d *Device, buffers []driver.Address) {
 		part := make([]byte, 4*mebi) // the part that a probe reads first is random; the rest repeats it
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := 0; i < len(part); i += 4 {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/perf"
@@ -26,7 +27,7 @@ type published struct {
 	grid, cta    driver.Dim3
 	shared       int
 	arguments    []any // buffer(bytes) is replaced by an allocation
-	prepare      func(t *testing.T, d *Device, buffers []driver.Address)
+	prepare      func(t testing.TB, d *Device, buffers []driver.Address)
 	moved        float64 // bytes, for those published as a rate
 	bytesASecond float64
 }
@@ -60,7 +61,7 @@ func board(like string, sms int, hz, dram float64, l2 int) perf.Profile {
 	return *p
 }
 
-func profileOf(t *testing.T, name string) *perf.Profile {
+func profileOf(t testing.TB, name string) *perf.Profile {
 	t.Helper()
 	p := perf.Profile{}
 	if f := gpus[name]; f != nil {
@@ -77,7 +78,7 @@ func profileOf(t *testing.T, name string) *perf.Profile {
 }
 
 // recordedRegisters reads what kernelgen recorded of the sources in a folder for a compute capability.
-func recordedRegisters(t *testing.T, folder string, p *perf.Profile) map[string]driver.FunctionFacts {
+func recordedRegisters(t testing.TB, folder string, p *perf.Profile) map[string]driver.FunctionFacts {
 	t.Helper()
 	f, err := os.Open(filepath.Join(folder, "facts.tsv"))
 	if err != nil {
@@ -111,7 +112,7 @@ func folderOf(file string) string {
 }
 
 // predicted runs a probe of the launch.
-func (x *published) predicted(t *testing.T) (*driver.Result, *perf.Profile) {
+func (x *published) predicted(t testing.TB) (*driver.Result, *perf.Profile) {
 	t.Helper()
 	p := profileOf(t, x.gpu)
 	d := openTest(t, p)
@@ -253,4 +254,24 @@ func ordered(all []outcome) (right, pairs int) {
 		}
 	}
 	return right, pairs
+}
+
+// BenchmarkPrediction gives the processor time of a prediction, tracing and caches included, over the published launches: mean and
+// most, in milliseconds.
+func BenchmarkPrediction(b *testing.B) {
+	for b.Loop() {
+		var all, most time.Duration
+		n := 0
+		for i := range publishedTimes {
+			if publishedTimes[i].seconds == 0 {
+				continue
+			}
+			before := cpuTime()
+			publishedTimes[i].predicted(b)
+			spent := cpuTime() - before
+			all, most, n = all+spent, max(most, spent), n+1
+		}
+		b.ReportMetric(float64(all.Milliseconds())/float64(n), "ms-mean")
+		b.ReportMetric(float64(most.Milliseconds()), "ms-most")
+	}
 }
