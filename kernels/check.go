@@ -150,6 +150,35 @@ func (k *Kernel) Check(dev *gpu.Device) (*CheckReport, error) {
 	return report, nil
 }
 
+// arguments makes those of a case: outputs filled with NaN, inputs with the case's kind of data, then the scalars. The
+// tensors are in the operands' order, the output first; making them panics with a *gpu.Error.
+func (k *Kernel) arguments(dev *gpu.Device, t trial, random *rand.Rand) (args []any, tensors []*gpu.Tensor) {
+	for _, o := range k.operands {
+		shape, n, columns := make([]int, len(o.shape)), 1, 1
+		for i, name := range o.shape {
+			columns = t.dims[trimFold(name)]
+			shape[i], n = columns, n*columns
+		}
+		var tensor *gpu.Tensor
+		if o.output {
+			tensor = dev.Full(o.dtype, math.NaN(), shape...)
+		} else {
+			tensor = dev.FromAs(o.dtype, t.inputs.fill(random, n, columns), shape...)
+		}
+		args, tensors = append(args, tensor), append(tensors, tensor)
+	}
+	for _, s := range k.scalars {
+		args = append(args, t.dims[s.name])
+	}
+	return args, tensors
+}
+
+func free(tensors []*gpu.Tensor) {
+	for _, t := range tensors {
+		t.Free()
+	}
+}
+
 // checkCase runs one case; its tensors are freed at the end.
 func (k *Kernel) checkCase(dev *gpu.Device, t trial, seed uint64) (result CaseResult, err error) {
 	defer func() { // making tensors panics with a *gpu.Error
@@ -161,36 +190,20 @@ func (k *Kernel) checkCase(dev *gpu.Device, t trial, seed uint64) (result CaseRe
 			err = e
 		}
 	}()
-	random := rand.New(rand.NewPCG(seed, 0x6d656d77616c6c))
+	args, tensors := k.arguments(dev, t, rand.New(rand.NewPCG(seed, 0x6d656d77616c6c)))
+	defer free(tensors)
 	in := map[string][]float64{}
-	var args []any
-	var out *gpu.Tensor
-	for _, o := range k.operands {
-		shape, n, columns := make([]int, len(o.shape)), 1, 1
-		for i, name := range o.shape {
-			columns = t.dims[trimFold(name)]
-			shape[i], n = columns, n*columns
+	for i, o := range k.operands {
+		if !o.output {
+			in[o.name] = tensors[i].Float64s() // as rounded to the element type
 		}
-		var tensor *gpu.Tensor
-		if o.output {
-			tensor = dev.Full(o.dtype, math.NaN(), shape...)
-			out = tensor
-		} else {
-			tensor = dev.FromAs(o.dtype, t.inputs.fill(random, n, columns), shape...)
-			in[o.name] = tensor.Float64s() // as rounded to the element type
-		}
-		defer tensor.Free()
-		args = append(args, tensor)
-	}
-	for _, s := range k.scalars {
-		args = append(args, t.dims[s.name])
 	}
 	launch, err := measured(k.name, args)
 	if err != nil {
 		return result, err
 	}
 	want, scale := k.reference(t.dims, in)
-	result = compareResults(k.operands[0].dtype, out.Float64s(), want, scale, k.terms(t.dims))
+	result = compareResults(k.operands[0].dtype, tensors[0].Float64s(), want, scale, k.terms(t.dims))
 	result.Case = t.String()
 	if launch.Counted && launch.Sampled <= 1 {
 		result.Counts = true

@@ -57,33 +57,13 @@ func TestLanePaths(t *testing.T) {
 // bitsOf runs a case and gives the bits of its output, as float64, and what the launch counted.
 func (k *Kernel) bitsOf(t *testing.T, dev *gpu.Device, c trial, seed uint64) ([]uint64, perf.Counts) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 0x6c616e6573))
-	var args []any
-	var out *gpu.Tensor
-	for _, o := range k.operands {
-		shape, n, columns := make([]int, len(o.shape)), 1, 1
-		for i, name := range o.shape {
-			columns = c.dims[trimFold(name)]
-			shape[i], n = columns, n*columns
-		}
-		var tensor *gpu.Tensor
-		if o.output {
-			tensor = dev.Full(o.dtype, math.NaN(), shape...)
-			out = tensor
-		} else {
-			tensor = dev.FromAs(o.dtype, c.inputs.fill(random, n, columns), shape...)
-		}
-		defer tensor.Free()
-		args = append(args, tensor)
-	}
-	for _, s := range k.scalars {
-		args = append(args, c.dims[s.name])
-	}
+	args, tensors := k.arguments(dev, c, rand.New(rand.NewPCG(seed, 0x6c616e6573)))
+	defer free(tensors)
 	launch, err := measured(k.name, args)
 	if err != nil {
 		t.Fatalf("%s %s: %v", k.name, c, err)
 	}
-	values := out.Float64s()
+	values := tensors[0].Float64s()
 	bits := make([]uint64, len(values))
 	for i, v := range values {
 		bits[i] = math.Float64bits(v)
