@@ -1,9 +1,7 @@
 package vgpu
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/ptx"
@@ -87,33 +85,6 @@ func gcd(a, b uint64) uint64 {
 		a, b = b, a%b
 	}
 	return a
-}
-
-const (
-	pilotCTAs   = 16      // executed to see how long CTAs take
-	largestStep = 1 << 40 // of a sample that a time budget asks for
-)
-
-// stepFor finds the sample, a power of two, that fits a launch into its time: it executes a few CTAs and measures them.
-func (d *Device) stepFor(ctx context.Context, f *function, l *driver.Launch) (int, error) {
-	total := l.Grid.Count()
-	if total <= pilotCTAs {
-		return 1, nil
-	}
-	pilot := *l
-	pilot.Count, pilot.SampleTime, pilot.Sample = false, 0, int(total/pilotCTAs)
-	start := time.Now()
-	r, err := d.run(ctx, f, &pilot)
-	if err != nil {
-		return 0, err
-	}
-	// Counting takes a half more.
-	each := float64(time.Since(start)) * 1.5 / float64(max(r.Executed, 1))
-	step := 1
-	for float64(total)*each/float64(step) > float64(l.SampleTime) && step < largestStep && uint64(step) < total/2 {
-		step *= 2
-	}
-	return step, nil
 }
 
 // eavesdropper notices that a CTA of a sampled launch reads what another one wrote.

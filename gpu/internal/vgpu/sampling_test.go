@@ -140,3 +140,48 @@ func TestSampleTime(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The CTAs that a time budget tries leave memory as it was: every element is incremented once, by whichever step, also with
+// atomics, and also where the try ends in a fault.
+func TestSampleTimeWritesOnce(t *testing.T) {
+	d := openTest(t, testProfile())
+	m := loadModule(t, d, header+`.visible .entry plain(.param .u64 p) { .reg .b32 %r<5>; .reg .b64 %rd<4>;
+	ld.param.u64 %rd0, [p]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r0, %r1, %r2;
+	mul.wide.u32 %rd1, %r3, 4; add.u64 %rd2, %rd0, %rd1; ld.global.u32 %r4, [%rd2]; add.u32 %r4, %r4, 1; st.global.u32 [%rd2], %r4; ret; }
+.visible .entry atomic(.param .u64 p) { .reg .b32 %r<5>; .reg .b64 %rd<4>;
+	ld.param.u64 %rd0, [p]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r0, %r1, %r2;
+	mul.wide.u32 %rd1, %r3, 4; add.u64 %rd2, %rd0, %rd1; red.global.add.u32 [%rd2], 1; ret; }
+`)
+	const ctas, threads = 1000, 32
+	for _, name := range []string{"plain", "atomic"} {
+		f := fn(t, m, name)
+		launch := func(p driver.Address, budget time.Duration) (*driver.Result, error) {
+			return d.Launch(context.Background(), &driver.Launch{Function: f, Grid: dim(ctas), CTA: dim(threads), Args: pack(t, f, p), Wait: true, Count: true, SampleTime: budget})
+		}
+		for _, budget := range []time.Duration{time.Hour, time.Microsecond} {
+			p := upload(t, d, make([]uint32, ctas*threads))
+			r, err := launch(p, budget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := uint64(0)
+			for i, v := range download[uint32](t, d, p, ctas*threads) {
+				if sum += uint64(v); v > 1 {
+					t.Fatalf("%s in %v: element %d is %d", name, budget, i, v)
+				}
+			}
+			if sum != r.Executed*threads || budget == time.Hour && sum != ctas*threads {
+				t.Errorf("%s in %v: %d elements incremented by %d CTAs", name, budget, sum, r.Executed)
+			}
+		}
+		p := upload(t, d, make([]uint32, ctas*threads/2)) // the second half lies behind it
+		if _, err := launch(p, time.Hour); err == nil || !strings.Contains(err.Error(), "out of bounds") {
+			t.Errorf("%s past the end: %v", name, err)
+		}
+		for i, v := range download[uint32](t, d, p, ctas*threads/2) {
+			if v != 0 {
+				t.Fatalf("%s, stopped: element %d is %d", name, i, v)
+			}
+		}
+	}
+}

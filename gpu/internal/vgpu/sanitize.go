@@ -102,11 +102,10 @@ type syncFact struct {
 func newSanitizer(r *launchRun, p *program, tensors []driver.Extent) *sanitizer {
 	c := &sanitizer{run: r, p: p, tensors: tensors, global: newShadow(shadowCap, maxReaders), syncs: map[uint64]*farNode{}, saved: saved{}, found: map[findingKey]*driver.Finding{}, apart: map[*driver.Finding]int{},
 		facts: make([]syncFact, len(p.f.Body)), names: p.placed}
+	c.bulkStores = p.storesInBulk()
 	origins := p.origins()
 	for i := range p.f.Body {
-		in := &p.f.Body[i]
-		c.facts[i] = factOf(in)
-		c.bulkStores = c.bulkStores || in.Opcode == "cp" && in.Has("bulk") || in.Opcode == "multimem"
+		c.facts[i] = factOf(&p.f.Body[i])
 		c.facts[i].origin = origins.ofAddress(&p.f.Body[i])
 	}
 	c.findGuesses()
