@@ -114,10 +114,14 @@ func (f *Findings) explains(err error) bool {
 	return len(f.List) > 0
 }
 
-// add takes over what a launch found.
+// add takes over what a launch found; ctas are those of its grid.
 func (f *Findings) add(kernel string, ctas uint64, r *driver.Result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if r.Sampled > 1 {
+		ctas = r.Executed
+		f.note(fmt.Sprintf("sampled: of %s 1 of every %d CTAs was executed and checked", kernel, r.Sampled))
+	}
 	f.Launches++
 	f.CTAs += int(ctas)
 	known := false

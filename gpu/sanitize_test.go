@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write testdata/sanitize/*.txt anew, to be read before they are committed")
@@ -186,5 +187,39 @@ func TestSanitizeCorpus(t *testing.T) {
 				t.Errorf("watched, the mended twin computes\n%v\nnot\n%v", watched, plain)
 			}
 		})
+	}
+}
+
+// What was not executed was not checked: a launch that its limit ended is no clean one, and of a sample the findings say so.
+func TestSanitizeUnfinished(t *testing.T) {
+	d := fresh(t, "h200")
+	m, err := d.LoadPTX(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry spin() {\nL: bra L;\nret;\n}\n.visible .entry quick() { ret; }\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(name string, grid int) error {
+		f, err := m.Function(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Launch(Config{Grid: Dim(grid), CTA: Dim(32), Limit: 50 * time.Millisecond})
+	}
+	BeginCell(t.Context(), 1)
+	SanitizeCell()
+	stopped := launch("spin", 1)
+	found := records.cell
+	EndCell()
+	if stopped == nil || found.Clean() || found.Count("launch stopped") != 1 || !strings.Contains(found.String(), "only what ran until then was checked: give it more time, or less work") {
+		t.Errorf("%v:\n%s", stopped, found)
+	}
+	sampled := Sanitize(func() {
+		Sample(4, func() {
+			if err := launch("quick", 64); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	if got := sampled.String(); !sampled.Clean() || !strings.Contains(got, "16 CTAs of quick;") || !strings.Contains(got, "\nsampled: of quick 1 of every 4 CTAs was executed and checked") {
+		t.Errorf("a sample:\n%s", got)
 	}
 }

@@ -429,16 +429,17 @@ func (c *sanitizer) unwatched() string {
 	return ""
 }
 
-// stopped turns what ended the launch into a finding, unless the user ended it.
+// stopped turns what ended the launch into a finding: also a limit or an interrupt, since what would have come was not
+// checked.
 func (c *sanitizer) stopped(f *driver.Fault) {
-	if f.Kind == driver.Interrupted || f.Kind == driver.Timeout {
-		return
-	}
 	detail := string(f.Kind)
 	if f.Detail != "" {
 		detail += ": " + f.Detail
 	}
 	advice := "the launch could not go on"
+	if f.Kind == driver.Interrupted || f.Kind == driver.Timeout {
+		advice = "only what ran until then was checked: give it more time, or less work"
+	}
 	if f.Kind == driver.Deadlock {
 		advice = "every thread that a barrier asks for must come to it, the same number of times"
 	}
