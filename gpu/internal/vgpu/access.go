@@ -89,10 +89,10 @@ func (w *warp) touchRow(in *inst, s *site, address, size uint64) {
 	first, last := address>>7, (end-1)>>7
 	g.lines += last - first + 1
 	flags := entryFlags(in)
-	base := first - deviceBase>>7
+	base := first - w.w.base>>7
 	t := w.w.trace
 	if in.flags&flagStore != 0 && (address|end)&31 != 0 {
-		w.w.trace = storeEdges(t, flags, address-deviceBase, end-deviceBase)
+		w.w.trace = storeEdges(t, flags, address-w.w.base, end-w.w.base)
 		return
 	}
 	mask := uint64(15) << (address >> 5 & 3) & 15
@@ -151,7 +151,7 @@ func (w *warp) touch(in *inst, s *site, a *[32]uint64, size uint64) {
 	g.sectors += p.sectors
 	g.lines += p.lines
 	flags := entryFlags(in)
-	base := first>>7 - deviceBase>>7
+	base := first>>7 - w.w.base>>7
 	t := w.w.trace
 	for k := range p.entries {
 		e := &p.entries[k]

@@ -226,7 +226,7 @@ func (w *warp) touchRuns(in *inst, c *bulkCopy) {
 		for line := r.address >> 7; line <= (end-1)>>7; line++ {
 			low, high := max(r.address, line<<7)>>5&3, min(end-1, line<<7+127)>>5&3
 			mask := uint64(15) >> (3 - high) & (15 << low)
-			w.w.trace = append(w.w.trace, (line-deviceBase>>7)<<entryShift|flags|mask)
+			w.w.trace = append(w.w.trace, (line-w.w.base>>7)<<entryShift|flags|mask)
 		}
 	}
 	if w.w.count {

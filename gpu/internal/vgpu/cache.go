@@ -104,7 +104,7 @@ func (d *Device) replayFor(f *function, l *driver.Launch, executed uint64) *repl
 	r.touched.reset()
 	r.ears = nil
 	if l.Sample > 1 {
-		r.ears = &eavesdropper{writers: map[uint64]uint64{}}
+		r.ears = &eavesdropper{base: d.memory.base, writers: map[uint64]uint64{}}
 	}
 	return r
 }

@@ -388,7 +388,7 @@ func (d *Device) cooperate() (uint64, error) {
 		return 0, err
 	}
 	a.markWhole()
-	b := d.memory.arena[a.low-deviceBase : a.high-deviceBase]
+	b := d.memory.arena[a.low-d.memory.base : a.high-d.memory.base]
 	clear(b)
 	binary.LittleEndian.PutUint32(b, workspaceBytes)
 	return d.workspace.low, nil

@@ -45,6 +45,18 @@ type Device struct {
 
 // Open gives the virtual GPU of a profile.
 func Open(profile *perf.Profile) (driver.Device, error) {
+	d, err := open(profile, false)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// OpenHostAddressed gives the virtual GPU of a profile whose addresses are those of the host, so that the host may look at
+// device memory through them, as at CUDA's managed memory. They are others each time.
+func OpenHostAddressed(profile *perf.Profile) (*Device, error) { return open(profile, true) }
+
+func open(profile *perf.Profile, hostAddresses bool) (*Device, error) {
 	if profile == nil {
 		return nil, errors.New("virtual GPU: no profile")
 	}
@@ -52,7 +64,7 @@ func Open(profile *perf.Profile) (driver.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMemory(profile.MemoryBytes)
+	m, err := newMemory(profile.MemoryBytes, hostAddresses)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (m *memory) writable(address driver.Address, n int64, what string) ([]byte,
 		}
 	}
 	a.markWritten(low, low+uint64(n))
-	at := low - deviceBase
+	at := low - m.base
 	return m.arena[at : at+uint64(n) : at+uint64(n)], nil
 }
 
@@ -53,7 +53,7 @@ func (m *memory) readOut(dst []byte, address driver.Address, what string) error 
 	var page []byte
 	for len(dst) > 0 {
 		n := min(step-at%step, uint64(len(dst)))
-		from := a.low - deviceBase + at
+		from := a.low - m.base + at
 		switch {
 		case a.contents != nil && at%step == 0 && (n == step || a.low+at+n == a.high):
 			a.contents.fill(int64(at), dst[:n])
@@ -99,6 +99,6 @@ func (m *memory) copyInside(dst, src driver.Address, n int64) error {
 	if _, _, err := m.reach(from, uint64(src), uint64(src)+uint64(n)); err != nil {
 		return fmt.Errorf("virtual GPU: copy from 0x%x: %w", uint64(src), err)
 	}
-	copy(to, m.arena[uint64(src)-deviceBase:uint64(src)-deviceBase+uint64(n)])
+	copy(to, m.arena[uint64(src)-m.base:uint64(src)-m.base+uint64(n)])
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	deviceBase = uint64(0x7f0000000000) // address of the first byte of device memory
+	deviceBase = uint64(0x7f0000000000) // address of the first byte of device memory, where nobody asks for the host's
 	allocAlign = 256
 	guardGap   = 4096    // bytes between allocations that belong to none, so that small overruns are found
 	pageBytes  = 65536   // what is given back to the system in whole; a page of procedural contents
@@ -52,6 +52,7 @@ type memory struct {
 	mu    sync.Mutex
 	arena []byte
 	host  unsafe.Pointer
+	base  uint64 // device address of the arena's first byte
 	back  backing
 	total int64
 	used  int64
@@ -62,13 +63,18 @@ type memory struct {
 	table atomic.Pointer[[]*allocation]
 }
 
-func newMemory(total int64) (*memory, error) {
+// newMemory reserves the arena. With hostAddresses an address means the same on the device and on the host, which managed,
+// pinned and mapped memory of the CUDA driver API need.
+func newMemory(total int64, hostAddresses bool) (*memory, error) {
 	// Addresses are not used twice while there are fresh ones, so reserve several times the device's memory.
 	arena, err := reserve(max(min(8*total, 1<<40), 2*total+64<<20))
 	if err != nil {
 		return nil, fmt.Errorf("virtual GPU: reserving address space for %d B of device memory: %w", total, err)
 	}
-	m := &memory{arena: arena, host: unsafe.Pointer(&arena[0]), total: total}
+	m := &memory{arena: arena, host: unsafe.Pointer(&arena[0]), base: deviceBase, total: total}
+	if hostAddresses {
+		m.base = uint64(uintptr(m.host))
+	}
 	m.back.system = systemMemory
 	m.table.Store(&[]*allocation{})
 	return m, nil
@@ -114,7 +120,7 @@ func (m *memory) allocAligned(n int64, name string, align uint64) (*allocation, 
 	} else {
 		m.top = end
 	}
-	a := &allocation{low: deviceBase + start, high: deviceBase + start + uint64(n), name: name, owned: name == ""}
+	a := &allocation{low: m.base + start, high: m.base + start + uint64(n), name: name, owned: name == ""}
 	chunks := int64(max(uint64(n), 1)+chunkBytes-1) / chunkBytes
 	a.chunks = make([]atomic.Uint64, (chunks+63)/64)
 	a.absent.Store(chunks)
@@ -129,11 +135,11 @@ func (m *memory) allocAligned(n int64, name string, align uint64) (*allocation, 
 func (m *memory) gap(size, align uint64) (uint64, bool) {
 	at := (guardGap + align - 1) &^ (align - 1)
 	for _, a := range m.live {
-		low := a.low - deviceBase
+		low := a.low - m.base
 		if low >= at+size+guardGap {
 			return at, true
 		}
-		end := a.high - deviceBase
+		end := a.high - m.base
 		if a.contents != nil {
 			end = (end + pageBytes - 1) &^ (pageBytes - 1)
 		}
@@ -171,7 +177,7 @@ func (m *memory) free(address uint64, owned bool) error {
 
 // giveBack returns a freed allocation's host memory; what stands there reads as zero when it is used again.
 func (m *memory) giveBack(a *allocation) error {
-	from, to := a.low-deviceBase, a.high-deviceBase
+	from, to := a.low-m.base, a.high-m.base
 	if a.contents != nil {
 		m.back.drop(a)
 		to = (to + pageBytes - 1) &^ (pageBytes - 1)
@@ -196,8 +202,8 @@ func (m *memory) giveBack(a *allocation) error {
 // clearTouched clears [from, to) as far as host memory stands behind it.
 func (m *memory) clearTouched(a *allocation, from, to uint64) {
 	for at := from; at < to; {
-		c := (at - (a.low - deviceBase)) / chunkBytes
-		end := min(a.low-deviceBase+(c+1)*chunkBytes, to)
+		c := (at - (a.low - m.base)) / chunkBytes
+		end := min(a.low-m.base+(c+1)*chunkBytes, to)
 		if a.hasChunk(c) {
 			clear(m.arena[at:end])
 		}

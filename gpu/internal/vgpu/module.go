@@ -130,7 +130,7 @@ func (l *module) place(m *ptx.Module) (map[*ptx.Variable]uint64, error) {
 			return nil, fmt.Errorf("%s:%d: variable %s: %w", m.Name, v.Line, v.Name, err)
 		}
 		a.markWhole()
-		copy(l.device.memory.arena[a.low-deviceBase:], v.Init)
+		copy(l.device.memory.arena[a.low-l.device.memory.base:], v.Init)
 	}
 	for _, v := range list {
 		for _, r := range v.InitRefs {
@@ -151,7 +151,7 @@ func (l *module) place(m *ptx.Module) (map[*ptx.Variable]uint64, error) {
 			}
 			var b [8]byte
 			binary.LittleEndian.PutUint64(b[:], address)
-			copy(l.device.memory.arena[symbols[v]-deviceBase+uint64(r.Offset):][:min(r.Bytes, 8)], b[:])
+			copy(l.device.memory.arena[symbols[v]-l.device.memory.base+uint64(r.Offset):][:min(r.Bytes, 8)], b[:])
 		}
 	}
 	return symbols, nil

@@ -200,7 +200,7 @@ func opAtomic(w *warp, in *inst) {
 	if w.w.count {
 		s.atomicGlobal.contend(w.mask, &a)
 	}
-	w.atomicLanes(in, &a, w.w.memory, deviceBase, true)
+	w.atomicLanes(in, &a, w.w.memory, w.w.base, true)
 }
 
 // opAtomicShared is atom.shared; the CTAs of a cluster run on one worker, so that nobody else is there.

@@ -390,7 +390,7 @@ func (w *warp) site(in *inst) *site { return &w.w.sites[in.pattern] }
 
 // host gives the host's pointer to device memory.
 func (w *warp) host(address uint64) unsafe.Pointer {
-	return unsafe.Add(w.w.memory, address-deviceBase)
+	return unsafe.Add(w.w.memory, address-w.w.base)
 }
 
 // opLoadGlobal is ld.global d, [a]: for each lane, d[i] = memory[a[i]].
@@ -402,7 +402,7 @@ func opLoadGlobal(w *warp, in *inst) {
 		return
 	}
 	w.touch(in, s, a, size)
-	w.loadLanes(in, a, w.w.memory, deviceBase)
+	w.loadLanes(in, a, w.w.memory, w.w.base)
 }
 
 // opLoadConst is ld.const: as ld.global, through the constant cache, which no counter shows.
@@ -412,7 +412,7 @@ func opLoadConst(w *warp, in *inst) {
 	a, s, size := w.addresses(in), w.site(in), uint64(in.size)*uint64(in.n)
 	w.touch(in, s, a, size)
 	w.w.count = counted
-	w.loadLanes(in, a, w.w.memory, deviceBase)
+	w.loadLanes(in, a, w.w.memory, w.w.base)
 }
 
 // loadRow loads 32·n elements that lie in a row.
@@ -522,7 +522,7 @@ func opStoreGlobal(w *warp, in *inst) {
 		return
 	}
 	w.touch(in, s, a, size)
-	w.storeLanes(in, a, w.w.memory, deviceBase)
+	w.storeLanes(in, a, w.w.memory, w.w.base)
 }
 
 func (w *warp) storeRow(in *inst, a *[32]uint64, p unsafe.Pointer) {

@@ -167,7 +167,7 @@ func (m *memory) touchChunk(a *allocation, c uint64) error {
 	if err := m.back.count(int64(to - from)); err != nil {
 		return err
 	}
-	if err := commit(m.arena[from-deviceBase : to-deviceBase]); err != nil {
+	if err := commit(m.arena[from-m.base : to-m.base]); err != nil {
 		return fmt.Errorf("%w; %s", err, m.back.system())
 	}
 	if bit := uint64(1) << (c % 64); a.chunks[c/64].Or(bit)&bit == 0 {
@@ -219,11 +219,11 @@ func (m *memory) makePage(a *allocation, page int32) error {
 	if err := m.back.count(pageBytes); err != nil {
 		return err
 	}
-	from := a.low - deviceBase + uint64(page)*pageBytes
+	from := a.low - m.base + uint64(page)*pageBytes
 	if err := commit(m.arena[from : from+pageBytes]); err != nil {
 		return fmt.Errorf("%w; %s", err, m.back.system())
 	}
-	a.contents.fill(int64(page)*pageBytes, m.arena[from:min(from+pageBytes, a.high-deviceBase)])
+	a.contents.fill(int64(page)*pageBytes, m.arena[from:min(from+pageBytes, a.high-m.base)])
 	return nil
 }
 
@@ -247,7 +247,7 @@ func (b *backing) kept(m *memory, p residentPage) {
 			b.queue = append(b.queue, old)
 			continue
 		}
-		from := old.a.low - deviceBase + uint64(old.page)*pageBytes
+		from := old.a.low - m.base + uint64(old.page)*pageBytes
 		decommit(m.arena[from : from+pageBytes])
 		b.resident--
 		b.unseen = max(b.unseen-pageBytes, 0)

@@ -89,6 +89,7 @@ func gcd(a, b uint64) uint64 {
 
 // eavesdropper notices that a CTA of a sampled launch reads what another one wrote.
 type eavesdropper struct {
+	base    uint64            // address of the first line
 	writers map[uint64]uint64 // by sector: the ordinal of the CTA that wrote it, many where several did
 	heard   bool
 	reader  uint64
@@ -114,7 +115,7 @@ func (e *eavesdropper) listen(cta uint64, entries []uint64) {
 			switch {
 			case entry&entryWrite == 0:
 				if known && writer != cta && writer != byMany && !e.heard {
-					e.heard, e.reader, e.writer, e.address = true, cta, writer, deviceBase+at<<5
+					e.heard, e.reader, e.writer, e.address = true, cta, writer, e.base+at<<5
 				}
 			case !known:
 				e.writers[at] = cta

@@ -41,7 +41,7 @@ func pageOf(m *memory, a *allocation, page uint64) []byte {
 	if _, _, err := m.reach(a, low, high); err != nil {
 		return nil
 	}
-	return m.arena[low-deviceBase : high-deviceBase]
+	return m.arena[low-m.base : high-m.base]
 }
 
 // put writes pages back, and gives what they held.

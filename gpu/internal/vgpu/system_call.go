@@ -118,7 +118,7 @@ func (w *warp) generic(i uint, address uint64, n int) []byte {
 		} else if _, _, err := w.w.run.memory.reach(a, address, end); err != nil {
 			return nil
 		}
-		b = w.w.run.memory.arena[address-deviceBase : end-deviceBase]
+		b = w.w.run.memory.arena[address-w.w.base : end-w.w.base]
 	}
 	return b[:min(n, len(b))]
 }

@@ -196,7 +196,7 @@ func newThreads(p *program) *threads {
 // begin prepares for a launch: what was learned of allocations is forgotten.
 func (t *threads) begin(k *worker) {
 	c := t.context
-	c.host = uintptr(k.memory) - uintptr(deviceBase)
+	c.host = uintptr(k.memory) - uintptr(k.base)
 	c.params = uintptr(unsafe.Pointer(unsafe.SliceData(k.args)))
 	c.guarded = uintptr(unsafe.Pointer(unsafe.SliceData(k.guarded)))
 	t.beginRuns(k)

@@ -17,6 +17,7 @@ type worker struct {
 	resident    []*cta
 	spare       []*cta
 	memory      unsafe.Pointer
+	base        uint64 // device address of its first byte
 	allocations []*allocation
 	args        []byte
 	count       bool
@@ -48,7 +49,7 @@ func newWorker(p *program, grid, dim, span driver.Dim3, dynamic int) *worker {
 
 // begin prepares the worker for a launch.
 func (k *worker) begin(r *launchRun) {
-	k.run, k.memory, k.allocations, k.args, k.count = r, r.memory.host, r.allocations, r.args, r.count
+	k.run, k.memory, k.base, k.allocations, k.args, k.count = r, r.memory.host, r.memory.base, r.allocations, r.args, r.count
 	k.fuel, k.idle, k.idleCycles, k.unchecked, k.rounds, k.latest = fullFuel, 0, 0, 0, 0, 0
 	clear(k.blocks)
 	clear(k.guarded)
