@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"memwall/gpu/quant"
 )
@@ -25,6 +26,8 @@ const (
 	U32
 	U16
 	U8
+	E4M3 // fp8 of OCP: 4 bits of exponent, 3 of mantissa, NaN but no infinity
+	E5M2 // fp8 of OCP: 5 bits of exponent, 2 of mantissa
 )
 
 // dtypes has one row a type: its name, bytes, and whether it is a float or has a sign.
@@ -36,28 +39,35 @@ var dtypes = [...]struct {
 	F64: {"f64", 8, true, true}, F32: {"f32", 4, true, true}, F16: {"f16", 2, true, true}, BF16: {"bf16", 2, true, true},
 	I64: {"i64", 8, false, true}, I32: {"i32", 4, false, true}, I16: {"i16", 2, false, true}, I8: {"i8", 1, false, true},
 	U64: {"u64", 8, false, false}, U32: {"u32", 4, false, false}, U16: {"u16", 2, false, false}, U8: {"u8", 1, false, false},
+	E4M3: {"e4m3", 1, true, true}, E5M2: {"e5m2", 1, true, true},
 }
 
-func (t DType) valid() bool { return t >= F64 && t <= U8 }
+func (t DType) valid() bool { return t.plain() || t.format() != nil }
+
+// plain says that each element has bytes of its own.
+func (t DType) plain() bool { return t >= F64 && int(t) < len(dtypes) }
 
 // String is the name: "f16".
 func (t DType) String() string {
-	if !t.valid() {
+	if f := t.format(); f != nil {
+		return strings.ToLower(f.Name)
+	}
+	if !t.plain() {
 		return fmt.Sprintf("DType(%d)", uint8(t))
 	}
 	return dtypes[t].name
 }
 
-// Bytes is the size of one element.
+// Bytes is the size of one element; 0 for a block format, see Size.
 func (t DType) Bytes() int {
-	if !t.valid() {
+	if !t.plain() {
 		return 0
 	}
 	return dtypes[t].bytes
 }
 
 // Float says whether the elements are floating-point numbers.
-func (t DType) Float() bool { return t.valid() && dtypes[t].float }
+func (t DType) Float() bool { return t.format() != nil || t.plain() && dtypes[t].float }
 
 // limits are the smallest and largest integer of an integer type, as float64 bounds that comparisons may use: the upper one
 // is exclusive.
@@ -88,6 +98,8 @@ func (t DType) put(dst []byte, v float64) error {
 		binary.LittleEndian.PutUint16(dst, bf16FromFloat64(v))
 	case U64:
 		binary.LittleEndian.PutUint64(dst, uint64(v))
+	case E4M3, E5M2:
+		dst[0] = smallFromFloat64(smallFloats[t], v)
 	default:
 		putInteger(dst, t.Bytes(), uint64(int64(v)))
 	}
@@ -138,6 +150,8 @@ func (t DType) get(src []byte) float64 {
 		return float64(quant.BF16ToFloat32(binary.LittleEndian.Uint16(src)))
 	case U64:
 		return float64(binary.LittleEndian.Uint64(src))
+	case E4M3, E5M2:
+		return float64(smallFloats[t].Decode(src[0]))
 	}
 	v := t.integer(src)
 	return float64(v)

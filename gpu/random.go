@@ -3,6 +3,7 @@ package gpu
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"sync"
 
 	"memwall/gpu/internal/driver"
@@ -98,6 +99,10 @@ func fillNormal(dtype DType, stream uint64, first int64, dst []byte) {
 			binary.LittleEndian.PutUint32(dst[4:], math.Float32bits(y))
 		}
 	}
+	if !dtype.plain() {
+		fillBlocks(dtype, stream, first, dst)
+		return
+	}
 	size := dtype.Bytes()
 	for i := 0; i < len(dst); i += 2 * size {
 		x, y := pair(table, randomBits(stream, w))
@@ -107,6 +112,42 @@ func fillNormal(dtype DType, stream uint64, first int64, dst []byte) {
 			dtype.put(dst[i+size:], float64(y))
 		}
 	}
+}
+
+// fillBlocks is fillNormal for a block format, whole blocks.
+func fillBlocks(dtype DType, stream uint64, first int64, dst []byte) {
+	f := dtype.format()
+	x := make([]byte, 4*f.Block)
+	values := make([]float32, f.Block)
+	for ; len(dst) >= f.Bytes; dst, first = dst[f.Bytes:], first+int64(f.Block) {
+		fillNormal(F32, stream, first, x)
+		for i := range values {
+			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(x[4*i:]))
+		}
+		if packed, err := f.Encode(values); err == nil { // finite values, and the format can be made: checkRandom
+			copy(dst, packed)
+		}
+	}
+}
+
+// proceduralBlocks writes the bytes from an offset on, which may begin and end within blocks.
+func proceduralBlocks(dtype DType, stream uint64, offset int64, dst []byte) {
+	f := dtype.format()
+	bytes := int64(f.Bytes)
+	first, over := offset/bytes, offset%bytes
+	whole := make([]byte, (over+int64(len(dst))+bytes-1)/bytes*bytes)
+	fillBlocks(dtype, stream, first*int64(f.Block), whole)
+	copy(dst, whole[over:])
+}
+
+// checkRandom refuses formats that can only be read.
+func checkRandom(operation string, dtype DType) error {
+	if f := dtype.format(); f != nil {
+		if _, err := f.Encode(make([]float32, f.Block)); err != nil {
+			return fail("", "%s: %s", operation, strings.TrimPrefix(err.Error(), "quant: "))
+		}
+	}
+	return nil
 }
 
 // fillBits writes random bits, from the byte offset on, a multiple of 8: integers of uniform distribution.
@@ -131,11 +172,17 @@ func (d *Device) Procedural(dtype DType, seed uint64, shape ...int) *Tensor {
 	if err := checkShape("Procedural", dtype, shape); err != nil {
 		panic(err)
 	}
-	stream, size := streamOf(seed, 0), int64(dtype.Bytes())
+	if err := checkRandom("Procedural", dtype); err != nil {
+		panic(err)
+	}
+	stream := streamOf(seed, 0)
 	fill := func(offset int64, dst []byte) {
-		if dtype.Float() {
-			fillNormal(dtype, stream, offset/size, dst)
-		} else {
+		switch {
+		case !dtype.plain():
+			proceduralBlocks(dtype, stream, offset, dst)
+		case dtype.Float():
+			fillNormal(dtype, stream, offset/int64(dtype.Bytes()), dst)
+		default:
 			fillBits(stream, offset, dst)
 		}
 	}
@@ -155,7 +202,7 @@ func (d *Device) Procedural(dtype DType, seed uint64, shape ...int) *Tensor {
 	}
 	t := must(d.empty("Procedural", dtype, shape))
 	must(t, t.upload(func(first int, dst []byte) error {
-		fill(int64(first)*size, dst)
+		fill(dtype.Size(first), dst)
 		return nil
 	}))
 	t.mem.readOnly = true

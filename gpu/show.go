@@ -26,21 +26,19 @@ const firstValues = 8
 func (t *Tensor) summarise() (summary, error) {
 	var mu sync.Mutex
 	total := summary{low: math.Inf(1), high: math.Inf(-1)}
-	size := t.dtype.Bytes()
 	take := func(_ int, src []byte) {
 		s := summary{low: math.Inf(1), high: math.Inf(-1)}
-		for i := 0; i < len(src); i += size {
-			v := t.dtype.get(src[i:])
+		t.dtype.read(src, func(_ int, v float64) {
 			switch {
 			case math.IsNaN(v):
 				s.nan++
-				continue
+				return
 			case math.IsInf(v, 0):
 				s.infinite++
 			}
 			s.low, s.high = min(s.low, v), max(s.high, v)
 			s.read++
-		}
+		})
 		mu.Lock()
 		defer mu.Unlock()
 		total.low, total.high = min(total.low, s.low), max(total.high, s.high)
@@ -53,7 +51,8 @@ func (t *Tensor) summarise() (summary, error) {
 	pieces := summaryLimit / chunk
 	for i := range pieces {
 		first := int(float64(n-chunk) * float64(i) / float64(pieces-1))
-		piece := &Tensor{mem: t.mem, offset: t.offset + int64(first)*int64(size), shape: []int{chunk}, dtype: t.dtype}
+		first -= first % t.dtype.Block()
+		piece := &Tensor{mem: t.mem, offset: t.offset + t.dtype.Size(first), shape: []int{chunk}, dtype: t.dtype}
 		if err := piece.download(take); err != nil {
 			return total, err
 		}
@@ -69,6 +68,9 @@ func (t *Tensor) String() string {
 		return "no tensor"
 	}
 	head := fmt.Sprintf("%s on %s, %s", t.describe(), t.mem.dev.name, perf.Format(float64(t.Bytes()), "B"))
+	if f := t.dtype.format(); f != nil {
+		head += fmt.Sprintf(", %g bits a value", f.Bits())
+	}
 	if t.mem.alive("", "it") != nil {
 		return t.describe() + ", freed"
 	}
@@ -99,9 +101,9 @@ func (t *Tensor) String() string {
 // firstText is "[0.12, −1.5, …]".
 func (t *Tensor) firstText() string {
 	n := min(t.Len(), firstValues)
-	head := &Tensor{mem: t.mem, offset: t.offset, shape: []int{n}, dtype: t.dtype}
+	head := &Tensor{mem: t.mem, offset: t.offset, shape: []int{max(n, t.dtype.Block())}, dtype: t.dtype}
 	parts := make([]string, 0, n+1)
-	for _, v := range head.Float64s() {
+	for _, v := range head.Float64s()[:n] {
 		parts = append(parts, shortNumber(v))
 	}
 	if t.Len() > n {

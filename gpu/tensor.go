@@ -31,7 +31,7 @@ func (t *Tensor) Device() *Device { return t.mem.dev }
 func (t *Tensor) Len() int { return product(t.shape) }
 
 // Bytes is the size of the elements in bytes.
-func (t *Tensor) Bytes() int64 { return int64(t.Len()) * int64(t.dtype.Bytes()) }
+func (t *Tensor) Bytes() int64 { return t.dtype.Size(t.Len()) }
 
 // Address is the device address of the first element, for pointers inside structures.
 func (t *Tensor) Address() uint64 { return uint64(t.address()) }
@@ -65,6 +65,9 @@ func (t *Tensor) Reshape(shape ...int) *Tensor {
 	if product(full) != t.Len() {
 		panic(fail("", "reshape %s to %s: %d elements are not %d", t.describe(), shapeText(shape), t.Len(), product(full)))
 	}
+	if err := t.dtype.checkBlocks("reshape "+t.describe(), full); err != nil {
+		panic(err)
+	}
 	return &Tensor{mem: t.mem, offset: t.offset, shape: full, dtype: t.dtype}
 }
 
@@ -78,11 +81,15 @@ func (t *Tensor) Slice(from, to int) *Tensor {
 	}
 	shape := t.Shape()
 	shape[0] = to - from
-	row := int64(product(t.shape[1:])) * int64(t.dtype.Bytes())
-	return &Tensor{mem: t.mem, offset: t.offset + int64(from)*row, shape: shape, dtype: t.dtype}
+	row := product(t.shape[1:])
+	if block := t.dtype.Block(); from*row%block != 0 || (to-from)*row%block != 0 {
+		panic(fail(fmt.Sprintf("give multiples of %d", block), "slice %s: values %d to %d are no whole blocks", t.describe(), from, to))
+	}
+	return &Tensor{mem: t.mem, offset: t.offset + t.dtype.Size(from*row), shape: shape, dtype: t.dtype}
 }
 
-// View is the same bytes as another element type; the innermost extent changes with the size of the elements.
+// View is the same bytes as another element type; the innermost extent changes with the size of the elements. So bytes of a
+// GGUF file become weights, dev.From(bytes, n, rowBytes).View(gpu.Q4_K), and weights bytes, w.View(gpu.U8).
 func (t *Tensor) View(dtype DType) *Tensor {
 	if !dtype.valid() {
 		panic(fail("use gpu.F32, gpu.F16 …", "view %s: %s is no element type", t.describe(), dtype))
@@ -92,11 +99,11 @@ func (t *Tensor) View(dtype DType) *Tensor {
 		shape = []int{1}
 	}
 	last := &shape[len(shape)-1]
-	bytes := *last * t.dtype.Bytes()
-	if bytes%dtype.Bytes() != 0 {
-		panic(fail("", "view %s as %s: rows of %d B are no multiple of %d B", t.describe(), dtype, bytes, dtype.Bytes()))
+	bytes, unit := int(t.dtype.Size(*last)), int(dtype.Size(dtype.Block()))
+	if bytes%unit != 0 {
+		panic(fail("", "view %s as %s: rows of %d B are no multiple of %d B", t.describe(), dtype, bytes, unit))
 	}
-	*last = bytes / dtype.Bytes()
+	*last = bytes / unit * dtype.Block()
 	return &Tensor{mem: t.mem, offset: t.offset, shape: shape, dtype: dtype}
 }
 
@@ -121,10 +128,10 @@ func checkShape(operation string, dtype DType, shape []int) error {
 		}
 		elements *= float64(n)
 	}
-	if elements*float64(dtype.Bytes()) > math.MaxInt64/2 {
+	if elements*dtype.Bits()/8 > math.MaxInt64/2 {
 		return fail("", "%s: shape %s has %.3g elements, more than any memory holds", operation, shapeText(shape), elements)
 	}
-	return nil
+	return dtype.checkBlocks(operation, shape)
 }
 
 // shapeText is "[4096, 4096]".

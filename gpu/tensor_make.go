@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync"
 
 	"memwall/gpu/internal/driver"
@@ -44,13 +45,7 @@ func (d *Device) Arange(dtype DType, n int) *Tensor {
 		}
 	}
 	return must(t, t.upload(func(first int, dst []byte) error {
-		size := dtype.Bytes()
-		for i := 0; i*size < len(dst); i++ {
-			if err := dtype.put(dst[i*size:], float64(first+i)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return dtype.write(dst, min(chunk, n-first), first, func(i int) float64 { return float64(first + i) })
 	}))
 }
 
@@ -59,6 +54,9 @@ func (d *Device) Arange(dtype DType, n int) *Tensor {
 func (d *Device) Randn(dtype DType, shape ...int) *Tensor {
 	if dtype.valid() && !dtype.Float() {
 		panic(fail("use gpu.F32, gpu.F16, gpu.BF16 or gpu.F64", "Randn: %s holds no fractions", dtype))
+	}
+	if err := checkRandom("Randn", dtype); err != nil {
+		panic(err)
 	}
 	t := must(d.empty("Randn", dtype, shape))
 	d.mu.Lock()
@@ -89,7 +87,8 @@ func (d *Device) From(values any, shape ...int) *Tensor {
 	return d.from("From", dtype, values, shape)
 }
 
-// FromAs is From with the element type given: float types round to nearest even, integer types refuse what they cannot hold.
+// FromAs is From with the element type given: float types round to nearest even (fp8 saturating), integer types refuse what they
+// cannot hold, and block formats (gpu.Q4_K …) encode each row of the last extent, refusing NaN and Inf.
 func (d *Device) FromAs(dtype DType, values any, shape ...int) *Tensor {
 	if _, err := inferType("FromAs", values); err != nil {
 		panic(err)
@@ -178,12 +177,25 @@ func (t *Tensor) fill(operation string, value float64) error {
 	if err := t.mem.writable(operation, "tensor "+t.describe()); err != nil {
 		return err
 	}
-	pattern := make([]byte, t.dtype.Bytes())
-	if err := t.dtype.put(pattern, value); err != nil {
-		return fail("", "%s: %v", operation, err)
+	block := t.dtype.Block()
+	pattern := make([]byte, t.dtype.Size(block))
+	if err := t.dtype.write(pattern, block, 0, func(int) float64 { return value }); err != nil {
+		return fail("", "%s: %v", operation, strings.TrimPrefix(err.Error(), "element 0: "))
 	}
 	if t.Len() == 0 {
 		return nil
+	}
+	if !t.dtype.plain() { // devices repeat elements, not blocks
+		err := t.upload(func(_ int, dst []byte) error {
+			for len(dst) > 0 {
+				dst = dst[copy(dst, pattern):]
+			}
+			return nil
+		})
+		if err == nil {
+			t.written()
+		}
+		return err
 	}
 	if err := t.mem.dev.d.Fill(t.address(), pattern, int64(t.Len()), nil); err != nil {
 		return wrap(operation+" "+t.describe(), err)
@@ -216,12 +228,18 @@ func (t *Tensor) set(operation string, values any) error {
 		return err
 	}
 	v := reflect.ValueOf(values)
-	size := t.dtype.Bytes()
+	size, n := t.dtype.Bytes(), t.Len()
 	err := t.upload(func(first int, dst []byte) error {
-		count := len(dst) / size
+		count := min(chunk, n-first)
 		if floats, ok := values.([]float32); ok && t.dtype == F32 {
 			for i, f := range floats[first : first+count] {
 				binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(f))
+			}
+			return nil
+		}
+		if !t.dtype.plain() {
+			if err := t.dtype.write(dst, count, first, func(i int) float64 { return floatOf(v.Index(first + i)) }); err != nil {
+				return fail("", "%s: %v", operation, err)
 			}
 			return nil
 		}
@@ -236,6 +254,17 @@ func (t *Tensor) set(operation string, values any) error {
 		t.written()
 	}
 	return err
+}
+
+// floatOf is a number of any kind.
+func floatOf(v reflect.Value) float64 {
+	switch {
+	case v.CanFloat():
+		return v.Float()
+	case v.CanInt():
+		return float64(v.Int())
+	}
+	return float64(v.Uint())
 }
 
 // putValue writes a number of any kind; 64-bit integers stay exact.
@@ -255,18 +284,17 @@ func (t DType) putValue(dst []byte, v reflect.Value) error {
 	return t.put(dst, float64(v.Uint()))
 }
 
-// chunk is how many elements are converted and copied at a time.
+// chunk is how many elements are converted and copied at a time, a multiple of every block.
 const chunk = 1 << 18
 
 // upload fills the tensor chunk by chunk, on all cores; produce writes the elements from index first on into dst.
 func (t *Tensor) upload(produce func(first int, dst []byte) error) error {
 	return forChunks(t.Len(), func(first, count int) error {
-		size := t.dtype.Bytes()
-		dst := make([]byte, count*size)
+		dst := make([]byte, t.dtype.Size(count))
 		if err := produce(first, dst); err != nil {
 			return err
 		}
-		if err := t.mem.dev.d.CopyIn(t.address()+addressOf(first*size), dst, nil); err != nil {
+		if err := t.mem.dev.d.CopyIn(t.address()+addressOf(int(t.dtype.Size(first))), dst, nil); err != nil {
 			return wrap("copy to "+t.describe(), err)
 		}
 		return nil

@@ -29,10 +29,7 @@ func (t *Tensor) Float32s() []float32 {
 				out[first+i] = quant.F16ToFloat32(binary.LittleEndian.Uint16(src[2*i:]))
 			}
 		default:
-			size := t.dtype.Bytes()
-			for i := range len(src) / size {
-				out[first+i] = float32(t.dtype.get(src[i*size:]))
-			}
+			t.dtype.read(src, func(i int, v float64) { out[first+i] = float32(v) })
 		}
 	})
 	return out
@@ -45,11 +42,8 @@ func (t *Tensor) Float64s() []float64 {
 	}
 	t.room("Float64s", 8)
 	out := make([]float64, t.Len())
-	size := t.dtype.Bytes()
 	t.mustDownload("Float64s", func(first int, src []byte) {
-		for i := range len(src) / size {
-			out[first+i] = t.dtype.get(src[i*size:])
-		}
+		t.dtype.read(src, func(i int, v float64) { out[first+i] = v })
 	})
 	return out
 }
@@ -108,8 +102,9 @@ func (t *Tensor) At(indices ...int) float64 {
 	if err := t.readable("At"); err != nil {
 		panic(err)
 	}
-	element := &Tensor{mem: t.mem, offset: t.offset + int64(at*t.dtype.Bytes()), dtype: t.dtype}
-	return element.Float64s()[0]
+	block := t.dtype.Block()
+	element := &Tensor{mem: t.mem, offset: t.offset + t.dtype.Size(at/block*block), shape: []int{block}, dtype: t.dtype}
+	return element.Float64s()[at%block]
 }
 
 // readable says why the elements cannot be read, or nil.
@@ -135,9 +130,8 @@ func (t *Tensor) mustDownload(operation string, take func(first int, src []byte)
 // download copies the elements out chunk by chunk, on all cores.
 func (t *Tensor) download(take func(first int, src []byte)) error {
 	return forChunks(t.Len(), func(first, count int) error {
-		size := t.dtype.Bytes()
-		src := make([]byte, count*size)
-		if err := t.mem.dev.d.CopyOut(src, t.address()+addressOf(first*size), nil); err != nil {
+		src := make([]byte, t.dtype.Size(count))
+		if err := t.mem.dev.d.CopyOut(src, t.address()+addressOf(int(t.dtype.Size(first))), nil); err != nil {
 			return wrap("copy from "+t.describe(), err)
 		}
 		take(first, src)

@@ -30,7 +30,8 @@ type TensorMapConfig struct {
 
 // mapTypes are the types of elements of CUtensorMap.
 var mapTypes = map[DType]driver.TensorMapType{U8: driver.TensorU8, I8: driver.TensorU8, U16: driver.TensorU16, I16: driver.TensorU16, U32: driver.TensorU32, I32: driver.TensorS32,
-	U64: driver.TensorU64, I64: driver.TensorS64, F16: driver.TensorF16, F32: driver.TensorF32, F64: driver.TensorF64, BF16: driver.TensorBF16}
+	U64: driver.TensorU64, I64: driver.TensorS64, F16: driver.TensorF16, F32: driver.TensorF32, F64: driver.TensorF64, BF16: driver.TensorBF16,
+	E4M3: driver.TensorU8, E5M2: driver.TensorU8}
 
 // tensorMapper is a device that takes the virtual GPU's encoding of tensor maps.
 type tensorMapper interface{ TakesTensorMaps() error }
@@ -62,6 +63,9 @@ func (d *Device) TensorMapOf(t *Tensor, c TensorMapConfig) (*TensorMap, error) {
 	rank := len(t.shape)
 	if rank < 1 || rank > 5 {
 		return nil, fail("reshape it", "%s: a tensor map has 1 to 5 dimensions", what)
+	}
+	if !t.dtype.plain() {
+		return nil, fail("map its bytes: t.View(gpu.U8)", "%s: %s has blocks, a tensor map elements", what, t.dtype)
 	}
 	m := &TensorMap{tensor: t, m: driver.TensorMap{Type: mapTypes[t.dtype], Rank: rank, Address: t.address(), FillNaN: c.NaN, Im2col: c.Im2col,
 		ElementStrides: [5]uint32{1, 1, 1, 1, 1}, Dims: [5]uint64{1, 1, 1, 1, 1}}}

@@ -67,6 +67,22 @@ func decodeQ8_0(dst []float32, b []byte) {
 	}
 }
 
+// encodeQ8_1: as Q8_0, and the sum of the codes times the scale, which a product with codes that have a minimum needs.
+func encodeQ8_1(dst []byte, x []float32) {
+	d := abs32(largest(x)) / 127
+	id := inverse(d)
+	putHalf(dst, d)
+	sum := 0
+	for i, v := range x {
+		code := int8(math.Round(float64(v * id)))
+		dst[4+i] = byte(code)
+		sum += int(code)
+	}
+	putHalf(dst[2:], float32(sum)*d)
+}
+
+func decodeQ8_1(dst []float32, b []byte) { decodeQ8_0(dst, append([]byte{b[0], b[1]}, b[4:]...)) }
+
 // boundSymmetric bounds Q4_0 and Q5_0: the value opposite to the largest may fall off the scale's shorter side by up to a
 // whole step.
 func boundSymmetric(levels float64) func([]float32) float64 {

@@ -127,6 +127,28 @@ func TestBlockFormats(t *testing.T) {
 	}
 }
 
+type dotCase struct {
+	Activation string
+	Input      string `json:"x_f32_hex"`
+	Packed     string `json:"x_packed_hex"`
+}
+
+// Q8_1 against GGML's activations: the same bytes.
+func TestActivations(t *testing.T) {
+	compared := 0
+	for _, c := range readCases[dotCase](t, "dot.jsonl") {
+		if !strings.HasPrefix(c.Activation, "Q8_") || c.Activation == "Q8_K" {
+			continue
+		}
+		got, err := mustGet(t, c.Activation).Encode(floatsFromHex(t, c.Input))
+		if want := fromHex(t, c.Packed); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s:\n%x, %v\nwant\n%x", c.Activation, got, err, want)
+		}
+		compared++
+	}
+	t.Logf("%d activations have the same bytes", compared)
+}
+
 type smallCase struct {
 	Format, Kind string
 	Input        string `json:"input_f32_hex"`

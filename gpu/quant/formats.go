@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -12,6 +13,7 @@ type Format struct {
 	Block int    // values a block
 	Bytes int    // bytes a block
 	About string // one line: what a block holds
+	Scale int    // where the block's scale lies: the offset of an f16, or of the e8m0 of MXFP4
 
 	// bound gives the largest error that a value of a block can have, from the block's values and its decoded scale; see
 	// ErrorBound.
@@ -20,19 +22,20 @@ type Format struct {
 	decode func(dst []float32, b []byte)
 }
 
-// formats is the table: one row a format.
+// formats is the table: one row a format. The element types of gpu are numbered by it, so new rows come last.
 var formats = []Format{
-	{"Q8_0", 32, 34, "f16 scale, 32 × 8 bits", boundQ8_0, encodeQ8_0, decodeQ8_0},
-	{"Q4_0", 32, 18, "f16 scale, 32 × 4 bits around zero", boundSymmetric(8), encodeQ4_0, decodeQ4_0},
-	{"Q4_1", 32, 20, "f16 scale and minimum, 32 × 4 bits", boundRange(15), encodeQ4_1, decodeQ4_1},
-	{"Q5_0", 32, 22, "f16 scale, 32 × 5 bits around zero", boundSymmetric(16), encodeQ5_0, decodeQ5_0},
-	{"Q5_1", 32, 24, "f16 scale and minimum, 32 × 5 bits", boundRange(31), encodeQ5_1, decodeQ5_1},
-	{"Q2_K", 256, 84, "f16 scale and minimum, 16 × 4-bit scale and minimum, 256 × 2 bits", nil, nil, decodeQ2_K},
-	{"Q3_K", 256, 110, "f16 scale, 16 × 6-bit scale, 256 × 3 bits", nil, nil, decodeQ3_K},
-	{"Q4_K", 256, 144, "f16 scale and minimum, 8 × 6-bit scale and minimum, 256 × 4 bits", boundK(15), encodeQ4_K, decodeQ4_K},
-	{"Q5_K", 256, 176, "f16 scale and minimum, 8 × 6-bit scale and minimum, 256 × 5 bits", boundK(31), encodeQ5_K, decodeQ5_K},
-	{"Q6_K", 256, 210, "f16 scale, 16 × 8-bit scale, 256 × 6 bits", boundQ6_K, encodeQ6_K, decodeQ6_K},
-	{"MXFP4", 32, 17, "e8m0 scale, 32 × e2m1", boundMXFP4, encodeMXFP4, decodeMXFP4},
+	{"Q8_0", 32, 34, "f16 scale, 32 × 8 bits", 0, boundQ8_0, encodeQ8_0, decodeQ8_0},
+	{"Q4_0", 32, 18, "f16 scale, 32 × 4 bits around zero", 0, boundSymmetric(8), encodeQ4_0, decodeQ4_0},
+	{"Q4_1", 32, 20, "f16 scale and minimum, 32 × 4 bits", 0, boundRange(15), encodeQ4_1, decodeQ4_1},
+	{"Q5_0", 32, 22, "f16 scale, 32 × 5 bits around zero", 0, boundSymmetric(16), encodeQ5_0, decodeQ5_0},
+	{"Q5_1", 32, 24, "f16 scale and minimum, 32 × 5 bits", 0, boundRange(31), encodeQ5_1, decodeQ5_1},
+	{"Q2_K", 256, 84, "f16 scale and minimum, 16 × 4-bit scale and minimum, 256 × 2 bits", 80, nil, nil, decodeQ2_K},
+	{"Q3_K", 256, 110, "f16 scale, 16 × 6-bit scale, 256 × 3 bits", 108, nil, nil, decodeQ3_K},
+	{"Q4_K", 256, 144, "f16 scale and minimum, 8 × 6-bit scale and minimum, 256 × 4 bits", 0, boundK(15), encodeQ4_K, decodeQ4_K},
+	{"Q5_K", 256, 176, "f16 scale and minimum, 8 × 6-bit scale and minimum, 256 × 5 bits", 0, boundK(31), encodeQ5_K, decodeQ5_K},
+	{"Q6_K", 256, 210, "f16 scale, 16 × 8-bit scale, 256 × 6 bits", 208, boundQ6_K, encodeQ6_K, decodeQ6_K},
+	{"MXFP4", 32, 17, "e8m0 scale, 32 × e2m1", 0, boundMXFP4, encodeMXFP4, decodeMXFP4},
+	{"Q8_1", 32, 36, "f16 scale, f16 scale · sum of the codes, 32 × 8 bits: activations", 0, boundQ8_0, encodeQ8_1, decodeQ8_1},
 }
 
 // Formats lists the block formats, those with the most bits first.
@@ -47,6 +50,14 @@ func Formats() []*Format {
 		list = append(list[:at], append([]*Format{f}, list[at:]...)...)
 	}
 	return list
+}
+
+// At gives the i-th row of the table, nil beyond its end.
+func At(i int) *Format {
+	if i < 0 || i >= len(formats) {
+		return nil
+	}
+	return &formats[i]
 }
 
 // Get gives a format by its name; case does not matter.
@@ -90,6 +101,35 @@ func (f *Format) Encode(x []float32) ([]byte, error) {
 	out := make([]byte, n)
 	for b := 0; b*f.Block < len(x); b++ {
 		f.encode(out[b*f.Bytes:(b+1)*f.Bytes], x[b*f.Block:(b+1)*f.Block])
+	}
+	return out, nil
+}
+
+// EncodeAny is Encode as the CUDA kernels do it, which cannot refuse: a block that holds NaN or Inf has NaN for its scale and
+// zeros for its codes, so that all of its values decode to NaN.
+func (f *Format) EncodeAny(x []float32) ([]byte, error) {
+	if f.encode == nil {
+		return f.Encode(x) // says why
+	}
+	n, err := f.Size(len(x))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, n)
+	for b := 0; b*f.Block < len(x); b++ {
+		dst, values := out[b*f.Bytes:(b+1)*f.Bytes], x[b*f.Block:(b+1)*f.Block]
+		var sum float32 // of zeros, or NaN
+		for _, v := range values {
+			sum += v - v
+		}
+		switch {
+		case sum == 0:
+			f.encode(dst, values)
+		case f.Name == "MXFP4":
+			dst[f.Scale] = 255
+		default:
+			binary.LittleEndian.PutUint16(dst[f.Scale:], 0x7fff)
+		}
 	}
 	return out, nil
 }

@@ -25,13 +25,13 @@ func weights(seed uint64, n int) []float32 {
 // Bits a weight as formats.md and GGUF's documentation give them.
 func TestBits(t *testing.T) {
 	want := map[string]float64{"Q8_0": 8.5, "Q4_0": 4.5, "Q4_1": 5, "Q5_0": 5.5, "Q5_1": 6, "Q2_K": 2.625, "Q3_K": 3.4375, "Q4_K": 4.5, "Q5_K": 5.5,
-		"Q6_K": 6.5625, "MXFP4": 4.25}
+		"Q6_K": 6.5625, "MXFP4": 4.25, "Q8_1": 9}
 	for _, f := range Formats() {
 		if f.Bits() != want[f.Name] {
 			t.Errorf("%s: %g bits a weight, want %g", f.Name, f.Bits(), want[f.Name])
 		}
 	}
-	if got, want := Formats()[0].String(), "Q8_0: 8.5 bits a weight (32 values in 34 B)"; got != want {
+	if got, want := Formats()[1].String(), "Q8_0: 8.5 bits a weight (32 values in 34 B)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -91,7 +91,7 @@ func TestFormatErrors(t *testing.T) {
 		call func() error
 		want string
 	}{
-		{"name", func() error { _, err := Get("Q9"); return err }, `quant: there is no format "Q9"; there are Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, MXFP4`},
+		{"name", func() error { _, err := Get("Q9"); return err }, `quant: there is no format "Q9"; there are Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, MXFP4, Q8_1`},
 		{"block", func() error { _, err := q4.Encode(make([]float32, 33)); return err }, "quant: 33 values do not divide into blocks of 32, which Q4_0 has"},
 		{"reading", func() error { _, err := q2.Encode(make([]float32, 256)); return err }, "quant: Q2_K can be read, not made; Q4_K and Q6_K can be made"},
 		{"bytes", func() error { _, err := q2.Decode(make([]byte, 85)); return err }, "quant: 85 bytes are no whole number of blocks of 84, which Q2_K has"},
@@ -119,6 +119,38 @@ func TestFormatErrors(t *testing.T) {
 	} {
 		if err := c.call(); err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n%v\nwant\n%s", c.name, err, c.want)
+		}
+	}
+}
+
+// EncodeAny gives Encode's bytes for finite blocks, and blocks of NaN for others.
+func TestEncodeAny(t *testing.T) {
+	for i := range formats {
+		f := &formats[i]
+		if f.encode == nil {
+			if _, err := f.EncodeAny(make([]float32, f.Block)); err == nil || err.Error() != "quant: "+f.Name+" can be read, not made; Q4_K and Q6_K can be made" {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+			continue
+		}
+		x := weights(5, 3*f.Block)
+		plain, err := f.Encode(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x[f.Block+7], x[f.Block+9] = float32(math.Inf(1)), float32(math.NaN())
+		got, err := f.EncodeAny(x)
+		if err != nil || !bytes.Equal(got[:f.Bytes], plain[:f.Bytes]) || !bytes.Equal(got[2*f.Bytes:], plain[2*f.Bytes:]) {
+			t.Errorf("%s: the blocks beside differ, %v", f.Name, err)
+		}
+		back, err := f.Decode(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range back {
+			if inside := k >= f.Block && k < 2*f.Block; (v != v) != inside {
+				t.Fatalf("%s: value %d is %g", f.Name, k, v)
+			}
 		}
 	}
 }

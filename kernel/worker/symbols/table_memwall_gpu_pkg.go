@@ -76,6 +76,7 @@ func symbols_memwall_gpu() Table {
 		"TensorMapConfig":   reflect.ValueOf((*memwall_gpu.TensorMapConfig)(nil)),
 		"Texture":           reflect.ValueOf((*memwall_gpu.Texture)(nil)),
 		"Threads":           reflect.ValueOf(memwall_gpu.Threads),
+		"TypeNamed":         reflect.ValueOf(memwall_gpu.TypeNamed),
 		"View":              reflect.ValueOf((*memwall_gpu.View)(nil)),
 		"Warm":              reflect.ValueOf(memwall_gpu.Warm),
 	}

@@ -10,6 +10,7 @@ import (
 // symbols_memwall_gpu_quant is the table of package memwall/gpu/quant.
 func symbols_memwall_gpu_quant() Table {
 	return Table{
+		"At":              reflect.ValueOf(memwall_gpu_quant.At),
 		"BF16FromFloat32": reflect.ValueOf(memwall_gpu_quant.BF16FromFloat32),
 		"BF16ToFloat32":   reflect.ValueOf(memwall_gpu_quant.BF16ToFloat32),
 		"EncodeInt8":      reflect.ValueOf(memwall_gpu_quant.EncodeInt8),
