@@ -56,6 +56,12 @@ type LaunchSpec struct {
 	Config       Config
 	MinimumBytes float64 // closed form of the least DRAM traffic, 0 where unknown
 	FormulaFLOPs float64 // closed form of the work, 0 where unknown
+
+	// Of a launch that is a part of a step of several: MinimumBytes and FormulaFLOPs are its share of the step's, 0 included, and
+	// OwnBytes is what it must move by itself, the step's workspaces included; 0 for a launch that is no part.
+	OwnBytes float64
+	// Continues: a later launch of a step. L2 holds what the one before it left, unless launches are sampled.
+	Continues bool
 }
 
 // Launch runs the function and waits for its end. Arguments are checked against the entry's parameters: an int or a float64
@@ -83,7 +89,8 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 		return Failed(err)
 	}
 	scope := records.scope()
-	launch.Warm, launch.Sample, launch.SampleTime = scope.warm, scope.sample, scope.sampleTime
+	launch.Sample, launch.SampleTime = scope.sample, scope.sampleTime
+	launch.Warm = scope.warm || spec.Continues && launch.Sample <= 1 && launch.SampleTime == 0
 	if launch.Sample > 1 || launch.SampleTime > 0 {
 		if why := f.module.dev.Supports(string(driver.Sampling)); why != "" {
 			return Failed(fail("run it without gpu.Sample", "launch %s: %s cannot sample: %s", spec.Name, f.module.dev.name, why))
@@ -239,7 +246,7 @@ func (f *Function) observe(spec LaunchSpec, l *driver.Launch, r *driver.Result) 
 		StaticShared: a.SharedBytes, LocalBytes: a.LocalBytes, SpillBytes: a.SpillBytes,
 		Counts: r.Counts, Counted: f.module.dev.d.Capability(driver.Counting) == "", Lines: r.Lines,
 		Sampled: max(r.Sampled, 1), Executed: r.Executed, Cold: r.Cold, Samples: r.Samples,
-		MinimumBytes: spec.MinimumBytes, FormulaFLOPs: spec.FormulaFLOPs, Simulated: simulatedOf(l, r),
+		MinimumBytes: spec.MinimumBytes, FormulaFLOPs: spec.FormulaFLOPs, OwnBytes: spec.OwnBytes, Simulated: simulatedOf(l, r),
 	}
 }
 

@@ -90,23 +90,47 @@ func TestRandomShapes(t *testing.T) {
 			if _, cannot := k.targetFor(t4); cannot == nil && n%2 == 1 {
 				dev = t4
 			}
-			d := dims{}
-			for _, o := range k.operands {
-				for _, name := range o.shape {
-					d[trimFold(name)] = 1 + random.IntN(150)
-					if l, ok := k.limits[name]; ok {
-						d[name] = 1 + random.IntN(l.most)
-					}
-				}
-			}
-			for _, s := range k.scalars {
-				d[s.name] = 1 + random.IntN(30)
-			}
-			trial := trial{dims: d, inputs: inputs(random.IntN(3))}
+			trial := k.randomTrial(random)
 			result, err := k.checkCase(dev, trial, seed)
 			if err != nil || len(result.Wrong) > 0 {
 				t.Errorf("%s on %s, seed %d, %s: %v %q", k.name, dev.Name(), seed, trial, err, result.Wrong)
 			}
+		}
+	}
+}
+
+// randomTrial chooses extents that the row takes, scalars, kinds of inputs and which optional operands are missing.
+func (k *Kernel) randomTrial(random *rand.Rand) trial {
+	for {
+		t := trial{dims: dims{}, fractions: map[string]float64{}, inputs: inputs(random.IntN(3))}
+		for _, o := range k.operands {
+			for _, name := range o.shape {
+				name = trimFold(name)
+				if _, fixed := fixedExtent(name); fixed || k.isDerived(name) {
+					continue
+				}
+				m := max(k.multiples[name], 1)
+				t.dims[name] = m * (1 + random.IntN(max(150/m, 2)))
+				if l, ok := k.limits[name]; ok {
+					t.dims[name] = m * (1 + random.IntN(max(min(l.most, 150)/m, 1)))
+				}
+			}
+			if o.optional && random.IntN(2) == 0 {
+				t.without = append(t.without, o.name)
+			}
+		}
+		for _, s := range k.scalars {
+			switch s.kind {
+			case fraction:
+				t.fractions[s.name] = s.low + random.Float64()*(s.high-s.low)
+			case flag:
+				t.dims[s.name] = random.IntN(2)
+			default:
+				t.dims[s.name] = s.least + random.IntN(min(s.most-s.least, 29)+1)
+			}
+		}
+		if k.refuses(t.dims) == nil {
+			return t
 		}
 	}
 }

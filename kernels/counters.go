@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"sort"
 
 	"memwall/gpu/perf"
@@ -47,25 +49,35 @@ var readCounter = map[string]func(c *perf.Counts) uint64{
 	distinctWrite: func(c *perf.Counts) uint64 { return c.Cache.DistinctWritten },
 }
 
-// expected is every closed form of a launch: the kernel's own, and that each input and output is touched as a whole.
+// expected is every closed form of a step: the row's own, and that its launches touch each input, output and workspace as a
+// whole, a workspace written by the first that takes it and read by the others.
 func (k *Kernel) expected(d dims) counters {
-	all := counters{}
-	for _, o := range k.operands {
-		elements := 1.0
-		for _, name := range o.shape {
-			elements *= d.f(trimFold(name))
-		}
-		sectors := ceil(elements*float64(o.dtype.Bytes()), 32) // allocations start on a multiple of 256 B
-		if o.output {
-			all[distinctWrite] += sectors
-		} else {
-			all[distinctRead] += sectors
+	all := counters{distinctRead: 0, distinctWrite: 0}
+	filled := map[string]bool{} // workspaces that a launch has written
+	for _, p := range k.shares(d) {
+		for _, m := range k.touched(&p.stage, d) {
+			sectors := ceil(d.elements(m.shape)*float64(m.dtype.Bytes()), 32) // allocations start on a multiple of 256 B
+			if m.workspace {
+				m.read, m.written = filled[m.name], !filled[m.name]
+				filled[m.name] = true
+			}
+			if m.read {
+				all[distinctRead] += sectors
+			}
+			if m.written {
+				all[distinctWrite] += sectors
+			}
+			if m.partial && m.read {
+				all[distinctRead] = math.NaN()
+			}
+			if m.partial && m.written {
+				all[distinctWrite] = math.NaN()
+			}
 		}
 	}
+	maps.DeleteFunc(all, func(_ string, n float64) bool { return math.IsNaN(n) }) // what rows have to say themselves
 	if k.counts != nil {
-		for name, n := range k.counts(d) {
-			all[name] = n
-		}
+		maps.Copy(all, k.counts(d))
 	}
 	return all
 }
@@ -86,11 +98,4 @@ func (c counters) compare(got *perf.Counts) []string {
 func ceil(a float64, b int) float64 {
 	whole := int(a)
 	return float64((whole + b - 1) / b)
-}
-
-func trimFold(name string) string {
-	if name[0] == '*' {
-		return name[1:]
-	}
-	return name
 }

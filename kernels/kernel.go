@@ -8,64 +8,40 @@ import (
 	"memwall/gpu/perf"
 )
 
-// Kernel is one CUDA kernel of the registry.
+// Kernel is one CUDA kernel of the registry; row.go says how to write one.
 type Kernel struct {
-	name     string // "gemv/1_naive"
-	function string // the entry in the PTX
-	operands []operand
-	scalars  []scalar // what the caller gives after the tensors
-	pass     []string // extents and scalars that follow the tensors in the entry's parameters
-	wide     bool     // pass holds 64-bit parameters; otherwise they are C's int
-	limits   map[string]limit
-	config   func(d dims) gpu.Config
+	name       string // "gemv/1_naive"
+	function   string // the entry in the PTX
+	operands   []operand
+	scalars    []scalar // what the caller gives after the tensors
+	derived    []derivedExtent
+	workspaces []workspace
+	maps       []tensorMap
+	pass       []string // extents and scalars that follow the tensors in the entry's parameters
+	args       []string // the entry's parameters by name, where they are not operands, workspaces, maps, pass
+	wide       bool     // pass holds 64-bit parameters; otherwise they are C's int
+	multiples  map[string]int
+	limits     map[string]limit
+	// precondition says what shapes alone do not, without the kernel's name: "Hq = 5 is no multiple of Hkv = 2".
+	precondition func(d dims) error
+	// validate looks at contents whose faults the device would only meet as wild addresses; ints copies an operand to the host.
+	validate func(d dims, ints func(operand string) []int) error
+	// prefer is false where a lower step of the ladder is better for these extents; nil: never.
+	prefer func(d dims) bool
+	config func(d dims) gpu.Config
 	// choose replaces function and config where both depend on the extents and the device's SMs.
 	choose    func(d dims) (function string, config gpu.Config)
+	stages    []stage // of a step of several launches, in place of function and config
 	bytes     formula // least DRAM traffic: every input once, every output once
 	flops     formula // the work of the operation, however a step does it
 	reference func(d dims, in map[string][]float64) (want, scale []float64)
-	terms     func(d dims) float64 // rounding errors that add up in one result, in units of 2⁻²⁴·scale
-	counts    func(d dims) counters
-	cases     []trial
+	// results replaces reference where there are several outputs: one for each, by name. Operands that are read and written
+	// are in the inputs as they were before.
+	results func(d dims, in map[string][]float64) map[string]result
+	terms   func(d dims) float64 // rounding errors that add up in one result, in units of 2⁻²⁴·scale; nil: none
+	counts  func(d dims) counters
+	cases   []trial
 }
-
-// operand is a tensor argument. Shape names its extents; the same name means the same extent. "*R" stands for all leading
-// extents multiplied, so that a tensor of any rank can be taken as rows.
-type operand struct {
-	name   string
-	output bool
-	dtype  gpu.DType
-	shape  []string
-	align  int // bytes that its address must be a multiple of, 0 where its elements are enough
-}
-
-// scalar is an integer argument with the range that is allowed.
-type scalar struct {
-	name        string
-	least, most int
-}
-
-// limit is the largest value of an extent that a kernel takes, and what to do with more.
-type limit struct {
-	most int
-	how  string
-}
-
-// dims are extents and scalars by name, and the number of SMs of the device.
-type dims map[string]int
-
-// multiprocessors is the name in dims of the number of SMs.
-const multiprocessors = "SMs"
-
-func (d dims) f(name string) float64 { return float64(d[name]) }
-
-// formula is a closed form over the extents, with its text.
-type formula struct {
-	text string
-	of   func(d dims) float64
-}
-
-// counters are closed forms of what a launch executes, by the names of the table in counters.go.
-type counters map[string]float64
 
 // Name is "gemv/1_naive".
 func (k *Kernel) Name() string { return k.name }
@@ -73,15 +49,13 @@ func (k *Kernel) Name() string { return k.name }
 // Family is the part of the name before the slash: the operation.
 func (k *Kernel) Family() string { return familyOf(k.name) }
 
-// Function is the entry's name in the PTX; where a kernel has several, for different sizes, the one for large ones.
-func (k *Kernel) Function() string { return k.function }
-
-// entry is the function and the geometry of a call.
-func (k *Kernel) entry(c *call) (string, gpu.Config) {
-	if k.choose != nil {
-		return k.choose(c.dims)
+// Function is the entry's name in the PTX; where a kernel has several, for different sizes, the one for large ones, and where
+// it launches several, the first.
+func (k *Kernel) Function() string {
+	if k.function == "" && len(k.stages) > 0 {
+		return k.stages[0].function
 	}
-	return k.function, k.config(c.dims)
+	return k.function
 }
 
 // Doc is the header of the source: what it computes, the bottleneck of the step before, the idea, and what the counters
@@ -124,10 +98,14 @@ func (k *Kernel) Targets() []string { return k.targets() }
 func (k *Kernel) Arguments() string {
 	var parts []string
 	for i, o := range k.operands {
-		parts = append(parts, o.name+" "+k.describe(i))
+		text := o.name + " " + k.describe(i)
+		if o.optional {
+			text += " or nil"
+		}
+		parts = append(parts, text)
 	}
 	for _, s := range k.scalars {
-		parts = append(parts, s.name+" int")
+		parts = append(parts, s.name+" "+s.kindText())
 	}
 	return strings.Join(parts, ", ")
 }
@@ -163,6 +141,9 @@ func (k *Kernel) FLOPs(args ...any) perf.Figure {
 func (k *Kernel) figure(which func(*Kernel) formula, unit string, args []any) perf.Figure {
 	k = k.variantFor(args)
 	call, err := k.bind(args)
+	if err == nil {
+		err = k.suits(call)
+	}
 	if err != nil {
 		panic(err)
 	}

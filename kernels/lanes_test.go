@@ -30,7 +30,7 @@ func TestLanePaths(t *testing.T) {
 			for i, c := range k.cases[:min(len(k.cases), 4)] {
 				for range 2 { // the second launch begins with what the first one compiled
 					bits, counts := k.bitsOf(t, dev, c, uint64(i))
-					answers[lanes][k.name+" "+k.operands[len(k.operands)-1].dtype.String()+" "+c.String()] = answer{bits, counts}
+					answers[lanes][k.name+" "+k.typeNames()+" "+c.String()] = answer{bits, counts}
 				}
 			}
 		}
@@ -54,19 +54,24 @@ func TestLanePaths(t *testing.T) {
 	}
 }
 
-// bitsOf runs a case and gives the bits of its output, as float64, and what the launch counted.
+// bitsOf runs a case and gives the bits of its outputs, as float64, and what the launch counted.
 func (k *Kernel) bitsOf(t *testing.T, dev *gpu.Device, c trial, seed uint64) ([]uint64, perf.Counts) {
 	t.Helper()
-	args, tensors := k.arguments(dev, c, rand.New(rand.NewPCG(seed, 0x6c616e6573)))
-	defer free(tensors)
-	launch, err := measured(k.name, args)
+	random := rand.New(rand.NewPCG(seed, 0x6c616e6573))
+	made := k.arguments(dev, c, random)
+	defer free(made.tensors)
+	launches, err := measured(k.name, random, made.args)
 	if err != nil {
 		t.Fatalf("%s %s: %v", k.name, c, err)
 	}
-	values := tensors[0].Float64s()
-	bits := make([]uint64, len(values))
-	for i, v := range values {
-		bits[i] = math.Float64bits(v)
+	var bits []uint64
+	for i, o := range k.operands {
+		if o.written() && made.tensors[i] != nil {
+			for _, v := range made.tensors[i].Float64s() {
+				bits = append(bits, math.Float64bits(v))
+			}
+		}
 	}
-	return bits, launch.Counts
+	counts, _ := sumOf(launches)
+	return bits, *counts
 }

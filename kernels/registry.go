@@ -109,6 +109,17 @@ func (k *Kernel) types(i int) string {
 	return strings.Join(list, "|")
 }
 
+// typeNames are the element types that tell an entry from the others of its name: "bf16".
+func (k *Kernel) typeNames() string {
+	var list []string
+	for i, o := range k.operands {
+		if t := o.dtype.String(); strings.Contains(k.types(i), "|") && !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
 // steps are the kernels of a family in order.
 func steps(family string) []*Kernel {
 	var found []*Kernel

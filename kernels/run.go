@@ -1,247 +1,210 @@
 package kernels
 
 import (
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
+	"math/rand/v2"
+	"slices"
 
 	"memwall/gpu"
 )
 
 // Run launches a kernel and waits for its end. The name is a step ("gemv/1_naive") or a ladder ("gemv": the best step that
-// the device can run; the card says which). Arguments are as Kernel.Arguments lists them, outputs first. Shapes, element
-// types, devices, alignment and overlap are checked before the launch.
-func Run(step string, args ...any) error {
+// the device can run and that takes these shapes; the card says which). Arguments are as Kernel.Arguments lists them, outputs
+// first; optional tensors may be nil. Shapes, element types, devices, alignment and overlap are checked before the launch. A
+// step of several launches allocates its workspaces and frees them.
+func Run(step string, args ...any) error { return run(step, nil, args) }
+
+// run is Run; poison fills workspaces with garbage first.
+func run(step string, poison *rand.Rand, args []any) error {
 	k, err := lookUp(step)
 	if err != nil {
 		return gpu.Failed(err)
 	}
 	k = k.variantFor(args)
 	call, err := k.bind(args)
-	if err == nil && k.name != step {
-		k, call, err = best(k, call, args)
+	switch {
+	case err != nil:
+	case k.name != step:
+		k, call, err = best(k.Family(), call.dev, args)
+	default:
+		err = k.suits(call)
+	}
+	if err == nil {
+		err = k.validated(call)
 	}
 	if err != nil {
 		return gpu.Failed(err)
 	}
-	module, err := k.load(call.dev)
-	if err != nil {
-		return gpu.Failed(err)
-	}
-	name, config := k.entry(call)
-	function, err := module.Function(name)
-	if err != nil {
-		return gpu.Failed(err)
-	}
-	return function.LaunchWith(gpu.LaunchSpec{Name: k.name, Config: config, MinimumBytes: k.bytes.of(call.dims), FormulaFLOPs: k.flops.of(call.dims)},
-		call.values...)
+	return k.launch(call, poison)
 }
 
-// best is the highest step of the ladder that the device of the call can run.
-func best(last *Kernel, c *call, args []any) (*Kernel, *call, error) {
-	all := steps(last.Family())
-	var cannot error
-	for i := len(all) - 1; i >= 0; i-- {
-		if _, err := all[i].targetFor(c.dev); err != nil {
+// best is the highest step of a ladder that the device can run and that takes and prefers the call; where none prefers it,
+// the highest that takes it.
+func best(family string, dev *gpu.Device, args []any) (*Kernel, *call, error) {
+	var cannot, refused error
+	var second *Kernel
+	var secondCall *call
+	for _, k := range slices.Backward(steps(family)) {
+		if _, err := k.targetFor(dev); err != nil {
 			if cannot == nil {
 				cannot = err
 			}
 			continue
 		}
-		if all[i].name == last.name {
-			return last, c, nil
+		v := k.variantFor(args)
+		c, err := v.bind(args)
+		if err == nil {
+			err = v.suits(c)
 		}
-		v := all[i].variantFor(args)
-		bound, err := v.bind(args)
-		return v, bound, err
+		switch {
+		case err != nil && refused == nil:
+			refused = err
+		case err != nil:
+		case v.prefer == nil || v.prefer(c.dims):
+			return v, c, nil
+		case second == nil:
+			second, secondCall = v, c
+		}
+	}
+	switch {
+	case second != nil:
+		return second, secondCall, nil
+	case refused != nil:
+		return nil, nil, refused
 	}
 	return nil, nil, cannot
 }
 
-// call is a kernel's arguments, checked.
-type call struct {
-	dev    *gpu.Device
-	dims   dims
-	values []any // as the entry takes them
-}
-
-// bind checks the arguments of a call and finds the extents.
-func (k *Kernel) bind(args []any) (*call, error) {
-	want := len(k.operands) + len(k.scalars)
-	if len(args) != want {
-		return nil, &gpu.Error{What: fmt.Sprintf("%s: %d arguments, it takes %d", k.name, len(args), want), How: "write kernels.Run(" + strconv.Quote(k.name) +
-			", " + strings.Join(k.argumentNames(), ", ") + ") with " + k.Arguments()}
+// launch runs the stages of a checked call.
+func (k *Kernel) launch(c *call, poison *rand.Rand) (err error) {
+	module, err := k.load(c.dev)
+	if err != nil {
+		return gpu.Failed(err)
 	}
-	c := &call{dims: dims{}}
-	tensors := make([]*gpu.Tensor, len(k.operands))
-	from := map[string]string{} // extent → the argument that set it
-	for i, o := range k.operands {
-		t, ok := args[i].(*gpu.Tensor)
-		if !ok || t == nil {
-			return nil, &gpu.Error{What: fmt.Sprintf("%s: argument %d (%s) is %s, it takes a tensor %s", k.name, i+1, o.name, kindOf(args[i]), k.describe(i)),
-				How: "make one with dev.Randn, dev.Zeros or dev.From"}
-		}
-		tensors[i] = t
-		if err := k.bindShape(i, t, c.dims, from); err != nil {
-			return nil, err
-		}
-		if c.dev == nil {
-			c.dev = t.Device()
-		} else if t.Device() != c.dev {
-			return nil, &gpu.Error{What: fmt.Sprintf("%s: %s is on %s, %s on %s", k.name, o.name, t.Device().Name(), k.operands[0].name, c.dev.Name()),
-				How: "tensors stay on the device that made them: make all of them on one"}
-		}
-		c.values = append(c.values, t)
+	made, err := k.prepare(c, poison)
+	defer free(made)
+	if err != nil {
+		return gpu.Failed(err)
 	}
-	c.dims[multiprocessors] = c.dev.SMs()
-	if err := k.checkMemory(tensors); err != nil {
-		return nil, err
-	}
-	for i, s := range k.scalars {
-		n, ok := integer(args[len(k.operands)+i])
-		if !ok || n < s.least || n > s.most {
-			return nil, &gpu.Error{What: fmt.Sprintf("%s: argument %d (%s) is %v, it takes a whole number from %d to %d", k.name, len(k.operands)+i+1, s.name,
-				args[len(k.operands)+i], s.least, s.most)}
+	first := true
+	for _, part := range k.shares(c.dims) {
+		name, config := part.stage.entry(c.dims)
+		function, err := module.Function(name)
+		if err != nil {
+			return gpu.Failed(err)
 		}
-		c.dims[s.name] = n
-	}
-	for _, name := range k.pass {
-		n := c.dims[name]
-		if !k.wide && n > math.MaxInt32 {
-			return nil, &gpu.Error{What: fmt.Sprintf("%s: %s = %d, more than the %d that an int of CUDA C++ holds", k.name, name, n, math.MaxInt32), How: "split the call"}
+		var values []any
+		for _, argument := range k.argumentOrder(&part.stage) {
+			values = append(values, c.values[argument])
 		}
-		c.values = append(c.values, n)
-	}
-	for name, l := range k.limits {
-		if c.dims[name] > l.most {
-			return nil, &gpu.Error{What: fmt.Sprintf("%s: %s = %d, it takes up to %d", k.name, name, c.dims[name], l.most), How: l.how}
+		err = function.LaunchWith(gpu.LaunchSpec{Name: k.stageName(&part.stage), Config: config, MinimumBytes: part.bytes, FormulaFLOPs: part.flops,
+			OwnBytes: part.own, Continues: !first}, values...)
+		if err != nil {
+			return err
 		}
-	}
-	return c, nil
-}
-
-// bindShape checks one tensor's type and shape and sets the extents that it is the first to have.
-func (k *Kernel) bindShape(at int, t *gpu.Tensor, d dims, from map[string]string) error {
-	o, shape := k.operands[at], t.Shape()
-	if t.DType() != o.dtype {
-		extents := strings.Trim(shapeText(shape), "[]")
-		alternatives := ""
-		if len(k.variants()) > 1 {
-			alternatives = "; it takes " + k.Arguments()
-		}
-		return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s, it takes %s", k.name, o.name, t.DType(), shapeText(shape), o.describe()),
-			How: fmt.Sprintf("convert it: dev.FromAs(gpu.%s, %s.Float64s(), %s)", strings.ToUpper(o.dtype.String()), o.name, extents) + alternatives}
-	}
-	folds := len(o.shape) > 0 && strings.HasPrefix(o.shape[0], "*")
-	if folds {
-		rest := len(o.shape) - 1
-		if len(shape) < rest {
-			return k.wrongRank(at, shape)
-		}
-		lead := 1
-		for _, n := range shape[:len(shape)-rest] {
-			lead *= n
-		}
-		shape = append([]int{lead}, shape[len(shape)-rest:]...)
-	} else if len(shape) != len(o.shape) {
-		return k.wrongRank(at, shape)
-	}
-	for i, name := range o.shape {
-		name = strings.TrimPrefix(name, "*")
-		first, known := from[name]
-		if !known {
-			d[name], from[name] = shape[i], o.name
-			continue
-		}
-		if d[name] != shape[i] {
-			return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s, but %s says %s = %d", k.name, o.name, t.DType(), shapeText(t.Shape()), first, name, d[name]),
-				How: "it takes " + k.Arguments()}
-		}
-	}
-	if o.output && t.Len() == 0 {
-		return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s: there is nothing to compute", k.name, o.name, t.DType(), shapeText(t.Shape())),
-			How: "give it at least one element"}
+		first = false
 	}
 	return nil
 }
 
-func (k *Kernel) wrongRank(at int, shape []int) error {
-	o := k.operands[at]
-	how := fmt.Sprintf("reshape it: %s.Reshape(%s)", o.name, strings.ReplaceAll(strings.Join(o.shape, ", "), "*", ""))
-	switch k.Family() {
-	case "gemv":
-		how += "; several columns at once are kernels.Run(\"gemm\", y, w, x)"
-	case "gemm":
-		how += "; for a single vector use kernels.Run(\"gemv\", y, w, x)"
+// stageName is what the card calls a launch: "gemv/1_naive", "attention/1_naive: softmax".
+func (k *Kernel) stageName(s *stage) string {
+	if s.idea == "" {
+		return k.name
 	}
-	return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s, it takes %s", k.name, o.name, o.dtype, shapeText(shape), k.describe(at)), How: how}
+	return k.name + ": " + s.idea
 }
 
-// checkMemory refuses misaligned tensors and outputs that overlap anything else: the kernels promise the compiler that
-// they don't (__restrict__).
-func (k *Kernel) checkMemory(tensors []*gpu.Tensor) error {
-	for i, o := range k.operands {
-		t := tensors[i]
-		if over := t.Address() % uint64(max(o.align, 1)); over != 0 {
-			return &gpu.Error{What: fmt.Sprintf("%s: %s starts %d B behind a multiple of %d B, and the kernel reads %d B at a time", k.name, o.name, over, o.align, o.align),
-				How: fmt.Sprintf("use a slice that starts on a multiple of %d elements, or a tensor of its own", o.align/o.dtype.Bytes())}
+// prepare makes the workspaces and tensor maps of a call. What it made must be freed, also after an error.
+func (k *Kernel) prepare(c *call, poison *rand.Rand) (made []*gpu.Tensor, err error) {
+	defer caught(&err)
+	for _, w := range k.workspaces {
+		var t *gpu.Tensor
+		switch shape := c.dims.extents(w.shape); {
+		case w.zero:
+			t = c.dev.Zeros(w.dtype, shape...)
+		case poison != nil:
+			t = c.dev.Full(w.dtype, garbage(w.dtype, poison), shape...)
+		default:
+			t = c.dev.Empty(w.dtype, shape...)
 		}
-		if !o.output {
+		made = append(made, t)
+		c.values[w.name] = t
+	}
+	for _, m := range k.maps {
+		t, is := c.values[m.of].(*gpu.Tensor)
+		if !is {
+			c.values[m.name] = nil
 			continue
 		}
-		for j, other := range tensors {
-			if i != j && t.Address() < other.Address()+uint64(other.Bytes()) && other.Address() < t.Address()+uint64(t.Bytes()) {
-				return &gpu.Error{What: fmt.Sprintf("%s: %s and %s share memory, and the kernel writes one while it reads the other", k.name, o.name, k.operands[j].name),
-					How: "give " + o.name + " a tensor of its own"}
+		if c.values[m.name], err = c.dev.TensorMapOf(t, m.config(c.dims)); err != nil {
+			return made, err
+		}
+	}
+	return made, nil
+}
+
+// garbage is what outputs and workspaces hold before a check: NaN, or an integer that nobody can expect.
+func garbage(dtype gpu.DType, random *rand.Rand) float64 {
+	if dtype.Float() {
+		return math.NaN()
+	}
+	return float64(1 + random.IntN(126))
+}
+
+// part is one launch of a call with its part of the step's closed forms.
+type part struct {
+	stage             stage
+	bytes, flops, own float64
+}
+
+// shares divides bytes and FLOPs of a step among its launches. An operand's bytes belong to the launch that touches it
+// first, so that the sum is the step's own minimum: what goes through workspaces is the price of several launches. own is
+// what a launch has to move by itself, 0 for a step of one launch.
+func (k *Kernel) shares(d dims) []part {
+	all := k.launches()
+	if len(all) == 1 {
+		return []part{{stage: all[0], bytes: k.bytes.of(d), flops: k.flops.of(d)}}
+	}
+	var parts []part
+	touched := map[string]bool{}
+	firsts, claimed, main := 0.0, 0.0, -1
+	for _, s := range all {
+		if s.when != nil && !s.when(d) {
+			continue
+		}
+		p := part{stage: s}
+		for _, m := range k.touched(&s, d) {
+			p.own += m.traffic(d)
+			if !m.workspace && !touched[m.name] {
+				touched[m.name] = true
+				p.bytes += m.traffic(d)
+				firsts += m.traffic(d)
 			}
 		}
+		if s.flops != nil {
+			p.flops = s.flops(d)
+			claimed += p.flops
+		}
+		if s.main {
+			main = len(parts)
+		}
+		parts = append(parts, p)
 	}
-	return nil
-}
-
-func (k *Kernel) argumentNames() []string {
-	var all []string
-	for _, o := range k.operands {
-		all = append(all, o.name)
+	if len(parts) == 0 {
+		return nil
 	}
-	for _, s := range k.scalars {
-		all = append(all, s.name)
+	if main < 0 {
+		main = len(parts) - 1
 	}
-	return all
-}
-
-// integer takes what Go code naturally gives for a count.
-func integer(v any) (int, bool) {
-	switch n := v.(type) {
-	case int:
-		return n, true
-	case int32:
-		return int(n), true
-	case int64:
-		return int(n), true
-	case float64:
-		return int(n), n == math.Trunc(n) && math.Abs(n) <= 1<<53
+	if len(parts) == 1 {
+		parts[0].own = 0
 	}
-	return 0, false
-}
-
-func kindOf(v any) string {
-	switch t := v.(type) {
-	case nil:
-		return "nil"
-	case *gpu.Tensor:
-		if t == nil {
-			return "nil"
+	parts[main].flops += k.flops.of(d) - claimed
+	for i := range parts {
+		if firsts > 0 {
+			parts[i].bytes *= k.bytes.of(d) / firsts
 		}
 	}
-	return fmt.Sprintf("of type %T", v)
-}
-
-func shapeText(shape []int) string {
-	parts := make([]string, len(shape))
-	for i, n := range shape {
-		parts[i] = strconv.Itoa(n)
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return parts
 }

@@ -1,11 +1,13 @@
 package kernels
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -76,17 +78,28 @@ func (k *Kernel) targets() []string {
 	for _, path := range found {
 		targets = append(targets, strings.TrimSuffix(strings.TrimPrefix(path, k.name+"."), ".ptx"))
 	}
-	sort.Slice(targets, func(i, j int) bool { return capability(targets[i]) < capability(targets[j]) })
+	sort.Slice(targets, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(capability(targets[i]), capability(targets[j])), cmp.Compare(targets[i], targets[j])) < 0
+	})
 	return targets
 }
 
-// capability is 80 for "sm_80", 0 for what is no target.
+// capability is 80 for "sm_80" and 90 for "sm_90a", 0 for what is no target.
 func capability(target string) int {
-	n, err := strconv.Atoi(strings.TrimPrefix(target, "sm_"))
+	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(target, "sm_"), "a"))
 	if err != nil {
 		return 0
 	}
 	return n
+}
+
+// runs says whether a device of a compute capability runs PTX for a target: code for a later one, or, where the name ends in
+// "a", only exactly that one.
+func runs(target string, have int) bool {
+	if strings.HasSuffix(target, "a") {
+		return have == capability(target)
+	}
+	return have >= capability(target)
 }
 
 // current reports whether a generated text was made from this source.
@@ -100,7 +113,7 @@ func (k *Kernel) targetFor(dev *gpu.Device) (string, *gpu.Error) {
 	targets := k.targets()
 	major, minor := dev.ComputeCapability()
 	for i := len(targets) - 1; i >= 0; i-- {
-		if capability(targets[i]) <= 10*major+minor {
+		if runs(targets[i], 10*major+minor) {
 			return targets[i], nil
 		}
 	}
@@ -109,23 +122,22 @@ func (k *Kernel) targetFor(dev *gpu.Device) (string, *gpu.Error) {
 	}
 	return "", &gpu.Error{
 		What: fmt.Sprintf("launch %s: needs %s, device %q is sm_%d%d", k.name, targets[0], strings.TrimPrefix(dev.Name(), "virtual:"), major, minor),
-		How:  wayRound(k, 10*major+minor, capability(targets[0])),
+		How:  wayRound(k, 10*major+minor, targets[0]),
 	}
 }
 
 // wayRound names another step that the device runs, and a device that runs this one.
-func wayRound(k *Kernel, have, need int) string {
-	device := `gpu.Open("virtual:` + deviceFor(need) + `")`
-	steps := steps(k.Family())
-	for i := len(steps) - 1; i >= 0; i-- {
-		if t := steps[i].targets(); steps[i] != k && ladders[k.Family()] && len(t) > 0 && capability(t[0]) <= have {
-			return "use " + steps[i].name + ", or " + device
+func wayRound(k *Kernel, have int, need string) string {
+	device := `gpu.Open("virtual:` + deviceFor(capability(need)) + `")`
+	for _, other := range slices.Backward(steps(k.Family())) {
+		if other.name != k.name && ladders[k.Family()] && slices.ContainsFunc(other.targets(), func(t string) bool { return runs(t, have) }) {
+			return "use " + other.name + ", or " + device
 		}
 	}
 	return "use " + device
 }
 
-// deviceFor is a virtual device of at least that compute capability.
+// deviceFor is a virtual device of that compute capability or the next above.
 func deviceFor(need int) string {
 	switch {
 	case need <= 75:

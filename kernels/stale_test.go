@@ -72,7 +72,7 @@ func TestBuildsWithoutPTX(t *testing.T) {
 		t.Fatal(err)
 	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for _, pattern := range []string{"*/*.ptx", "*/facts.tsv"} {
+	for _, pattern := range []string{"*/*.ptx", "*/*/*.ptx", "*/facts.tsv"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -187,7 +187,7 @@ func (l *Launch) trafficFigures(s scaling) {
 	l.L1Hit = rate(c.L1Hits, c.L1Lookups, "modelled L1 of each SM"+s.note)
 	l.L2Hit = rate(c.L2Hits, c.L2Lookups, "modelled sectored L2, writes count as hits"+s.note)
 	l.IdealBytes = l.MinBytes
-	if l.MinimumBytes > 0 {
+	if l.MinimumBytes > 0 || l.OwnBytes > 0 {
 		l.IdealBytes = Figure{Value: l.MinimumBytes, Unit: "B", Tag: Formula, Source: "each operand once, by the kernel's formula"}
 	}
 }
@@ -196,11 +196,15 @@ func (l *Launch) trafficFigures(s scaling) {
 // where the kernel's formula is known the sample's re-fetch ratio is applied to that; otherwise scaling gives an upper
 // bound, and the figure carries both ends.
 func (l *Launch) sampledTraffic(s scaling, dram, distinct float64) {
-	if l.MinimumBytes > 0 && distinct > 0 {
+	least := l.MinimumBytes
+	if l.OwnBytes > 0 {
+		least = l.OwnBytes
+	}
+	if least > 0 && distinct > 0 {
 		refetch := dram / distinct
-		l.DRAMBytes.Value = min(max(l.MinimumBytes*refetch, dram), dram*s.factor)
+		l.DRAMBytes.Value = min(max(least*refetch, dram), dram*s.factor)
 		l.DRAMBytes.Source = fmt.Sprintf("the kernel's formula × %s, the sample's re-fetch ratio in the modelled L2", Trimmed(refetch))
-		l.MinBytes.Value = min(max(l.MinimumBytes, distinct), distinct*s.factor)
+		l.MinBytes.Value = min(max(least, distinct), distinct*s.factor)
 		l.MinBytes.Tag = Formula
 		l.MinBytes.Source = "the kernel's formula; the sample touched " + Format(distinct, "B")
 		return
@@ -237,10 +241,10 @@ func (l *Launch) absentFigures() {
 	}
 	l.L2Bytes, l.DRAMBytes, l.MinBytes = Absent("B", why), Absent("B", why), Absent("B", why)
 	l.IdealBytes, l.TotalFLOPs = Absent("B", "the kernel has no formula"), Absent("FLOP", "the kernel has no formula")
-	if l.MinimumBytes > 0 {
+	if l.MinimumBytes > 0 || l.OwnBytes > 0 {
 		l.IdealBytes = Figure{Value: l.MinimumBytes, Unit: "B", Tag: Formula, Source: "each operand once, by the kernel's formula"}
 	}
-	if l.FormulaFLOPs > 0 {
+	if l.FormulaFLOPs > 0 || l.OwnBytes > 0 {
 		l.TotalFLOPs = Figure{Value: l.FormulaFLOPs, Unit: "FLOP", Tag: Formula, Source: "the kernel's formula"}
 	}
 }
@@ -256,7 +260,7 @@ func (l *Launch) Traffic() Figure {
 // Useful is the work that was asked for: the FLOPs of the kernel's formula where it has one, because tiles that reach beyond
 // the matrix execute FLOPs that nobody needs; else the FLOPs executed.
 func (l *Launch) Useful() Figure {
-	if l.FormulaFLOPs > 0 {
+	if l.FormulaFLOPs > 0 || l.OwnBytes > 0 {
 		return Figure{Value: l.FormulaFLOPs, Unit: "FLOP", Tag: Formula, Source: "the kernel's formula"}
 	}
 	return l.TotalFLOPs

@@ -168,7 +168,12 @@ func TestSampledIsScaled(t *testing.T) {
 	if l.MinBytes.Tag != Formula || l.DRAMBytes.Source != "the kernel's formula × 1, the sample's re-fetch ratio in the modelled L2" {
 		t.Errorf("%s, %q", l.MinBytes.Tag, l.DRAMBytes.Source)
 	}
-	part.MinimumBytes = 0 // data that CTAs share is not known: both ends
+	part.MinimumBytes, part.FormulaFLOPs, part.OwnBytes = 0, 0, 8*n // a part of a step, whose traffic is its own and whose share is nothing
+	l = Evaluate(part, h200(t))
+	if !near(l.DRAMBytes.Value, whole.DRAMBytes.Value) || l.IdealBytes.Value != 0 || l.IdealBytes.Tag != Formula || l.Useful().Value != 0 || l.Useful().Tag != Formula {
+		t.Errorf("a part of a step: %+v of %+v, useful %+v", l.DRAMBytes, l.IdealBytes, l.Useful())
+	}
+	part.OwnBytes = 0 // data that CTAs share is not known: both ends
 	l = Evaluate(part, h200(t))
 	if !near(l.DRAMBytes.Low, 8*n/16) || !near(l.DRAMBytes.High, 8*n) || !strings.HasSuffix(l.DRAMBytes.Source, "less where CTAs share data") {
 		t.Errorf("%+v", l.DRAMBytes)

@@ -29,6 +29,7 @@ type Observation struct {
 	Samples                              []time.Duration // measured; empty on the virtual GPU
 	MinimumBytes                         float64         // the registry's closed form of the least traffic, 0 where unknown
 	FormulaFLOPs                         float64         // the registry's closed form, 0 where unknown
+	OwnBytes                             float64         // a part of a step moves so much at least, workspaces included; the two above are then its share of the step's; 0: no part
 }
 
 // Occupancy is a figure in percent with what limits it.

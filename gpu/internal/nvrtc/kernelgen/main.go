@@ -2,8 +2,9 @@
 // by `go generate ./kernels`, on a machine that has NVRTC; the results are checked in, so that no other machine needs it.
 // With -ptx-only it records nothing beside the PTX: gpu/internal/vgpu/bench has sources that no card shows.
 //
-// For each <family>/<n>_<idea>.cu it writes <n>_<idea>.sm_75.ptx and .sm_80.ptx beside the source, and a row for each compute
-// capability into <family>/facts.tsv. A file is replaced whole, and only where it changes.
+// For each <family>/<n>_<idea>.cu it writes <n>_<idea>.sm_75.ptx and .sm_80.ptx beside the source, or what its line "// targets:"
+// says, and a row for each compute capability into <family>/facts.tsv. A file is replaced whole, and only where it changes.
+// Names of families after the folder limit it to these: go run memwall/gpu/internal/nvrtc/kernelgen kernels gemv.
 package main
 
 import (
@@ -31,26 +32,22 @@ var (
 
 func main() {
 	nvrtc.ChildMain()
-	facts := len(os.Args) != 3 || os.Args[1] != "-ptx-only"
-	if len(os.Args) != 3-b2i(facts) {
-		fmt.Fprintln(os.Stderr, "usage: kernelgen [-ptx-only] KERNELS-FOLDER")
+	args, facts := os.Args[1:], true
+	if len(args) > 0 && args[0] == "-ptx-only" {
+		args, facts = args[1:], false
+	}
+	if len(args) == 0 {
+		fmt.Fprintln(os.Stderr, "usage: kernelgen [-ptx-only] KERNELS-FOLDER [FAMILY…]")
 		os.Exit(2)
 	}
-	if err := run(os.Args[len(os.Args)-1], facts); err != nil {
+	if err := run(args[0], facts, args[1:]...); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func run(root string, facts bool) error {
-	files, err := generate(context.Background(), root, facts)
+func run(root string, facts bool, families ...string) error {
+	files, err := generate(context.Background(), root, facts, families...)
 	if err != nil {
 		return err
 	}
@@ -88,11 +85,14 @@ func replace(path, text string) error {
 	return err
 }
 
-// generate is the text of every generated file, by path.
-func generate(ctx context.Context, root string, facts bool) (map[string]string, error) {
+// generate is the text of every generated file, by path, of all families or of some.
+func generate(ctx context.Context, root string, facts bool, families ...string) (map[string]string, error) {
 	sources, err := filepath.Glob(filepath.Join(root, "*", "*.cu"))
 	if err != nil {
 		return nil, err
+	}
+	if len(families) > 0 {
+		sources = slices.DeleteFunc(sources, func(path string) bool { return !slices.Contains(families, filepath.Base(filepath.Dir(path))) })
 	}
 	if len(sources) == 0 {
 		return nil, fmt.Errorf("%s holds no <family>/<n>_<idea>.cu", root)
@@ -134,8 +134,8 @@ func readHeaders(folder string) (map[string]string, error) {
 
 var (
 	include = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
-	// targetsLine limits a source to some targets: "// targets: sm_80".
-	targetsLine = regexp.MustCompile(`(?m)^// targets:((?: sm_[0-9]+)+)$`)
+	// targetsLine gives a source's own targets: "// targets: sm_80 sm_90a". PTX for sm_90a runs on compute capability 9.0 alone.
+	targetsLine = regexp.MustCompile(`(?m)^// targets:((?: sm_[0-9]+a?)+)$`)
 )
 
 // hashOf is the hash of a source and of each shared header that it includes; package kernels computes the same.
@@ -161,6 +161,20 @@ func targetsOf(text string) []string {
 	return own
 }
 
+// archOf is what a device of a capability runs of a source: its own architecture, with "a" where the source has a target of
+// that name; "" where it runs none of them.
+func archOf(capability string, own []string) string {
+	if slices.Contains(own, capability+"a") {
+		return capability + "a"
+	}
+	for _, target := range own {
+		if !strings.HasSuffix(target, "a") && number(target) <= number(capability) {
+			return capability
+		}
+	}
+	return ""
+}
+
 // generateOne compiles one source for every capability and adds its files and its rows.
 func generateOne(ctx context.Context, source, text string, headers, files map[string]string, facts bool) error {
 	base := strings.TrimSuffix(source, ".cu")
@@ -169,26 +183,24 @@ func generateOne(ctx context.Context, source, text string, headers, files map[st
 	hash, own := hashOf(text, headers), targetsOf(text)
 	table := filepath.Join(filepath.Dir(source), "facts.tsv")
 	for _, capability := range capabilities {
-		if number(capability) < number(own[0]) || !facts && !slices.Contains(own, capability) {
+		arch := archOf(capability, own)
+		if arch == "" || !facts && !slices.Contains(own, arch) {
 			continue // no device of this capability runs it, or nobody asks
 		}
-		r, err := nvrtc.Compile(ctx, nvrtc.Source{Name: filepath.Base(source), Text: text, Headers: headers, Arch: "sm_" + capability})
+		r, err := nvrtc.Compile(ctx, nvrtc.Source{Name: filepath.Base(source), Text: text, Headers: headers, Arch: "sm_" + arch})
 		if err != nil {
-			return fmt.Errorf("%s for sm_%s: %w", source, capability, err)
+			return fmt.Errorf("%s for sm_%s: %w", source, arch, err)
 		}
 		if len(r.Log) > 0 {
-			return fmt.Errorf("%s for sm_%s: a warning, which shipped sources must not have:\n%s", source, capability, r.Log[0])
+			return fmt.Errorf("%s for sm_%s: a warning, which shipped sources must not have:\n%s", source, arch, r.Log[0])
 		}
-		for _, target := range own {
-			if target != capability {
-				continue
-			}
+		if slices.Contains(own, arch) {
 			ptx, err := nvrtc.LowerVersion(r.PTX)
 			if err != nil {
 				return err
 			}
-			mark := fmt.Sprintf("// Code generated by kernelgen with NVRTC %s for sm_%s from %s, sha256 %s; DO NOT EDIT.\n", r.Version, target, filepath.Base(source), hash)
-			files[base+".sm_"+target+".ptx"] = mark + tidy(ptx)
+			mark := fmt.Sprintf("// Code generated by kernelgen with NVRTC %s for sm_%s from %s, sha256 %s; DO NOT EDIT.\n", r.Version, arch, filepath.Base(source), hash)
+			files[base+".sm_"+arch+".ptx"] = mark + tidy(ptx)
 		}
 		if !facts {
 			continue

@@ -45,6 +45,11 @@ func TestShippedFilesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	maps.Copy(files, timed)
+	tested, err := generate(t.Context(), filepath.Join(kernels, "testdata"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(files, tested)
 	checkedIn, err := os.ReadFile(filepath.Join(kernels, "gemv", "1_naive.sm_80.ptx"))
 	if err != nil {
 		t.Fatal(err)
@@ -161,5 +166,18 @@ func TestRunRestores(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(root, "gemv", ".new-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestArchOf(t *testing.T) {
+	for _, c := range []struct {
+		capability string
+		own        []string
+		want       string
+	}{{"75", []string{"80"}, ""}, {"86", []string{"75", "80"}, "86"}, {"90", []string{"80", "90a"}, "90a"}, {"90", []string{"90a"}, "90a"},
+		{"100", []string{"90a"}, ""}, {"100", []string{"80", "90a"}, "100"}, {"80", targetsOf("// targets: sm_90a\n"), ""}} {
+		if got := archOf(c.capability, c.own); got != c.want {
+			t.Errorf("%s of %v: %q, want %q", c.capability, c.own, got, c.want)
+		}
 	}
 }
