@@ -1,7 +1,7 @@
 // Package kernels holds the CUDA kernels of memwall and their registry. A CUDA kernel is one source
 // <family>/<n>_<idea>.cu, whose header says which bottleneck it removes, and one entry here with its arguments, launch
 // geometry, float64 reference, closed forms and test cases; tests, lists, checks and cards range over the registry. row.go says
-what an entry can have.
+// what an entry can have.
 //
 // The PTX beside each source is made by `go generate ./kernels` on a machine with NVRTC and checked in. Where it is missing
 // or older than its source the package still builds, and compiles the source when it is first launched.
