@@ -183,23 +183,36 @@ func (k *Kernel) suits(c *call) error {
 	return k.refuses(c.dims)
 }
 
-// validated looks at the contents that the row wants looked at.
+// validated looks at the contents that the row wants looked at, and takes the extents that they say.
 func (k *Kernel) validated(c *call) (err error) {
-	if k.validate == nil {
+	if k.validate == nil && len(k.contents) == 0 {
 		return nil
 	}
 	defer caught(&err) // reading a freed or incomplete tensor panics
-	err = k.validate(c.dims, func(operand string) []int {
+	known := map[string][]int{}
+	ints := func(operand string) []int {
 		t, is := c.values[operand].(*gpu.Tensor)
-		if !is {
-			return nil
+		if _, read := known[operand]; is && !read {
+			known[operand] = t.Ints()
 		}
-		return t.Ints()
-	})
-	if err != nil {
-		return k.named(err)
+		return known[operand]
+	}
+	if k.validate != nil {
+		if err := k.validate(c.dims, ints); err != nil {
+			return k.named(err)
+		}
+	}
+	k.readContents(c.dims, ints)
+	for _, x := range k.contents {
+		c.values[x.name] = c.dims[x.name]
 	}
 	return nil
+}
+
+func (k *Kernel) readContents(d dims, ints func(operand string) []int) {
+	for _, x := range k.contents {
+		d[x.name] = x.of(d, ints)
+	}
 }
 
 // caught turns a panic with a *gpu.Error, as making and reading tensors may raise it, into an error.

@@ -137,6 +137,15 @@ func (k *Kernel) arguments(dev *gpu.Device, t trial, random *rand.Rand) *data {
 	return made
 }
 
+// ints are what an operand held before the launch.
+func (d *data) ints(operand string) []int {
+	out := make([]int, len(d.in[operand]))
+	for i, v := range d.in[operand] {
+		out[i] = int(v)
+	}
+	return out
+}
+
 // free releases tensors; nil ones are missing.
 func free(tensors []*gpu.Tensor) {
 	for _, t := range tensors {

@@ -51,12 +51,12 @@ var readCounter = map[string]func(c *perf.Counts) uint64{
 
 // expected is every closed form of a step: the row's own, and that its launches touch each input, output and workspace as a
 // whole, a workspace written by the first that takes it and read by the others.
-func (k *Kernel) expected(d dims) counters {
+func (k *Kernel) expected(d dims, in map[string][]float64) counters {
 	all := counters{distinctRead: 0, distinctWrite: 0}
 	filled := map[string]bool{} // workspaces that a launch has written
 	for _, p := range k.shares(d) {
 		for _, m := range k.touched(&p.stage, d) {
-			sectors := ceil(d.elements(m.shape)*float64(m.dtype.Bytes()), 32) // allocations start on a multiple of 256 B
+			sectors := ceil(m.bytes(d), 32) // allocations start on a multiple of 256 B
 			if m.workspace {
 				m.read, m.written = filled[m.name], !filled[m.name]
 				filled[m.name] = true
@@ -78,6 +78,9 @@ func (k *Kernel) expected(d dims) counters {
 	maps.DeleteFunc(all, func(_ string, n float64) bool { return math.IsNaN(n) }) // what rows have to say themselves
 	if k.counts != nil {
 		maps.Copy(all, k.counts(d))
+	}
+	if k.countsIn != nil {
+		maps.Copy(all, k.countsIn(d, in))
 	}
 	return all
 }

@@ -15,11 +15,13 @@ type Kernel struct {
 	operands   []operand
 	scalars    []scalar // what the caller gives after the tensors
 	derived    []derivedExtent
+	contents   []contentExtent
 	workspaces []workspace
 	maps       []tensorMap
 	pass       []string // extents and scalars that follow the tensors in the entry's parameters
 	args       []string // the entry's parameters by name, where they are not operands, workspaces, maps, pass
 	wide       bool     // pass holds 64-bit parameters; otherwise they are C's int
+	least      int      // compute capability that this entry needs, 80, where others of its source need less; 0: that of the PTX
 	multiples  map[string]int
 	limits     map[string]limit
 	// precondition says what shapes alone do not, without the kernel's name: "Hq = 5 is no multiple of Hkv = 2".
@@ -40,7 +42,9 @@ type Kernel struct {
 	results func(d dims, in map[string][]float64) map[string]result
 	terms   func(d dims) float64 // rounding errors that add up in one result, in units of 2⁻²⁴·scale; nil: none
 	counts  func(d dims) counters
-	cases   []trial
+	// countsIn adds closed forms that depend on contents: how far each sequence of a batch reaches.
+	countsIn func(d dims, in map[string][]float64) counters
+	cases    []trial
 }
 
 // Name is "gemv/1_naive".
@@ -143,6 +147,9 @@ func (k *Kernel) figure(which func(*Kernel) formula, unit string, args []any) pe
 	call, err := k.bind(args)
 	if err == nil {
 		err = k.suits(call)
+	}
+	if err == nil {
+		err = k.validated(call)
 	}
 	if err != nil {
 		panic(err)

@@ -85,17 +85,23 @@ func (k *Kernel) variants() []*Kernel {
 func (k *Kernel) variantFor(args []any) *Kernel {
 	best, most := k, 0
 	for _, v := range k.variants() {
-		fit := 0
-		for i, o := range v.operands[:min(len(v.operands), len(args))] {
-			if t, ok := args[i].(*gpu.Tensor); ok && t != nil && t.DType() == o.dtype {
-				fit++
-			}
-		}
-		if fit > most {
+		if fit := v.fits(args); fit > most {
 			best, most = v, fit
 		}
 	}
 	return best
+}
+
+// fits is how many arguments have the element type of their operand, or are missing where they may be.
+func (k *Kernel) fits(args []any) int {
+	fit := 0
+	for i, o := range k.operands[:min(len(k.operands), len(args))] {
+		switch t, is := args[i].(*gpu.Tensor); {
+		case is && t != nil && t.DType() == o.dtype, o.optional && (args[i] == nil || is && t == nil):
+			fit++
+		}
+	}
+	return fit
 }
 
 // types are the choices of element types of the i-th operand, "f16|bf16".

@@ -20,6 +20,7 @@ import (
 //	several launches           stages, with workspaces that Run allocates and frees; their counts are added up
 //	an operand may be missing  optional: nil, or left out at the end; d.has("bias") in closed forms; trial.without in cases
 //	an extent from others      derived: name and function of the extents; a number in a shape is itself
+//	an extent from contents    contents: the tokens that block tables and lengths describe, read on the host before the launch
 //	what shapes do not say     multiples, limits, precondition; on the host, from contents: validate
 //	TMA                        maps: an argument name, the operand and its box
 //	ladders by shape           the highest step that takes the call and whose prefer does not refuse it
@@ -83,6 +84,13 @@ type limit struct {
 type derivedExtent struct {
 	name string
 	of   func(d dims) int
+}
+
+// contentExtent is a number that the contents of operands say, for geometry and closed forms: the sum of lengths. ints copies
+// an operand to the host, nil where it is missing.
+type contentExtent struct {
+	name string
+	of   func(d dims, ints func(operand string) []int) int
 }
 
 // tensorMap is a TMA descriptor of an operand or workspace, an argument by value under its own name.
@@ -239,9 +247,12 @@ func (k *Kernel) memoryOf(name string) (memory, bool) {
 	return memory{}, false
 }
 
+// bytes is the size of a tensor.
+func (m memory) bytes(d dims) float64 { return d.elements(m.shape) * float64(m.dtype.Bytes()) }
+
 // traffic is the bytes of a tensor that a launch moves at least.
 func (m memory) traffic(d dims) float64 {
-	bytes := d.elements(m.shape) * float64(m.dtype.Bytes())
+	bytes := m.bytes(d)
 	if m.read && m.written {
 		bytes *= 2
 	}

@@ -43,6 +43,7 @@ func everything() *Kernel {
 		},
 		scalars:    []scalar{{name: "scale", kind: fraction, low: -2, high: 2}, {name: "negate", kind: flag}},
 		derived:    []derivedExtent{{"packed", func(d dims) int { return d["K"] / 4 * 5 }}},
+		contents:   []contentExtent{{"top", func(d dims, ints func(string) []int) int { return slices.Max(ints("index")) }}},
 		workspaces: []workspace{{name: "part", dtype: gpu.F32, shape: []string{"R"}}},
 		multiples:  map[string]int{"K": 4},
 		limits:     map[string]limit{"R": {1000, "split it"}},
@@ -74,7 +75,7 @@ func everything() *Kernel {
 		results: partsReference,
 		counts: func(d dims) counters {
 			r := d.f("R")
-			c := counters{loadBytes: r*d.f("packed") + 4*r + 4*r, storeBytes: 3*4*r + 4}
+			c := counters{loadBytes: r*d.f("packed") + 4*r + 4*(d.f("top")+1)}
 			if d.has("bias") {
 				c[loadBytes] += 4 * r
 			}
@@ -87,6 +88,9 @@ func everything() *Kernel {
 				c[distinctRead] += ceil(4*r, 32)
 			}
 			return c
+		},
+		countsIn: func(d dims, in map[string][]float64) counters {
+			return counters{storeBytes: 3*4*float64(len(in["index"])) + 4}
 		},
 		cases: []trial{
 			{dims: dims{"R": 1, "K": 4, "negate": 0}, fractions: map[string]float64{"scale": 0.1}},
@@ -320,5 +324,25 @@ func TestBestByShape(t *testing.T) {
 	registry = []*Kernel{&refusing}
 	if _, err := measured("gemv", nil, []any{dev.Zeros(gpu.F16, 4), dev.Zeros(gpu.F16, 4, 8), dev.Zeros(gpu.F16, 8)}); err == nil || err.Error() != "gemv/5_split_k: K is small" {
 		t.Errorf("no step takes the call: %v", err)
+	}
+}
+
+// TestLeast: an entry that needs a later device than its source's others is left out there, and says so.
+func TestLeast(t *testing.T) {
+	half, brain := *Get("gemv/1_naive").variants()[0], *Get("gemv/1_naive").variants()[1]
+	brain.least = 80
+	old := registry
+	defer func() { registry = old }()
+	registry = []*Kernel{&half, &brain}
+	t4 := open(t, "virtual:t4")
+	if report, err := half.Check(t4); err != nil || len(report.Cases) != len(half.cases) {
+		t.Errorf("%v %v", report, err)
+	}
+	args := []any{t4.Zeros(gpu.BF16, 4), t4.Zeros(gpu.BF16, 4, 8), t4.Zeros(gpu.BF16, 8)}
+	want := "launch gemv/1_naive of bf16: needs sm_80, device \"t4\" is sm_75\nuse gpu.Open(\"virtual:a100\")"
+	for _, name := range []string{"gemv/1_naive", "gemv"} {
+		if err := Run(name, args...); err == nil || err.Error() != want {
+			t.Errorf("%s: got\n%v\nwant\n%s", name, err, want)
+		}
 	}
 }

@@ -22,11 +22,10 @@ func run(step string, poison *rand.Rand, args []any) error {
 	}
 	k = k.variantFor(args)
 	call, err := k.bind(args)
-	switch {
-	case err != nil:
-	case k.name != step:
-		k, call, err = best(k.Family(), call.dev, args)
-	default:
+	switch dev := deviceOf(args); {
+	case k.name != step && dev != nil:
+		k, call, err = best(k.Family(), dev, args)
+	case err == nil:
 		err = k.suits(call)
 	}
 	if err == nil {
@@ -38,28 +37,40 @@ func run(step string, poison *rand.Rand, args []any) error {
 	return k.launch(call, poison)
 }
 
+// deviceOf is where the first tensor lies, nil where there is none.
+func deviceOf(args []any) *gpu.Device {
+	for _, a := range args {
+		if t, is := a.(*gpu.Tensor); is && t != nil {
+			return t.Device()
+		}
+	}
+	return nil
+}
+
 // best is the highest step of a ladder that the device can run and that takes and prefers the call; where none prefers it,
-// the highest that takes it.
+// the highest that takes it. The error is that of the highest step that has a row for the tensors' element types.
 func best(family string, dev *gpu.Device, args []any) (*Kernel, *call, error) {
 	var cannot, refused error
 	var second *Kernel
 	var secondCall *call
+	fitting := false // refused is of a step with such a row
 	for _, k := range slices.Backward(steps(family)) {
-		if _, err := k.targetFor(dev); err != nil {
+		v := k.variantFor(args)
+		if _, err := v.targetFor(dev); err != nil {
 			if cannot == nil {
 				cannot = err
 			}
 			continue
 		}
-		v := k.variantFor(args)
 		c, err := v.bind(args)
 		if err == nil {
 			err = v.suits(c)
 		}
-		switch {
-		case err != nil && refused == nil:
-			refused = err
+		switch fits := v.fits(v.withMissing(args)) == len(v.operands); {
 		case err != nil:
+			if refused == nil || fits && !fitting {
+				refused, fitting = err, fits
+			}
 		case v.prefer == nil || v.prefer(c.dims):
 			return v, c, nil
 		case second == nil:
@@ -93,9 +104,9 @@ func (k *Kernel) launch(c *call, poison *rand.Rand) (err error) {
 		if err != nil {
 			return gpu.Failed(err)
 		}
-		var values []any
-		for _, argument := range k.argumentOrder(&part.stage) {
-			values = append(values, c.values[argument])
+		values, err := k.arrange(&part.stage, c)
+		if err != nil {
+			return gpu.Failed(err)
 		}
 		err = function.LaunchWith(gpu.LaunchSpec{Name: k.stageName(&part.stage), Config: config, MinimumBytes: part.bytes, FormulaFLOPs: part.flops,
 			OwnBytes: part.own, Continues: !first}, values...)
@@ -107,6 +118,22 @@ func (k *Kernel) launch(c *call, poison *rand.Rand) (err error) {
 	return nil
 }
 
+// arrange gives the arguments of a launch as its entry takes them, and makes the tensor maps among them.
+func (k *Kernel) arrange(s *stage, c *call) (values []any, err error) {
+	for _, argument := range k.argumentOrder(s) {
+		value := c.values[argument]
+		for _, m := range k.maps {
+			if t, is := c.values[m.of].(*gpu.Tensor); is && m.name == argument {
+				if value, err = c.dev.TensorMapOf(t, m.config(c.dims)); err != nil {
+					return nil, err
+				}
+			}
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}
+
 // stageName is what the card calls a launch: "gemv/1_naive", "attention/1_naive: softmax".
 func (k *Kernel) stageName(s *stage) string {
 	if s.idea == "" {
@@ -115,7 +142,7 @@ func (k *Kernel) stageName(s *stage) string {
 	return k.name + ": " + s.idea
 }
 
-// prepare makes the workspaces and tensor maps of a call. What it made must be freed, also after an error.
+// prepare makes the workspaces of a call. What it made must be freed, also after an error.
 func (k *Kernel) prepare(c *call, poison *rand.Rand) (made []*gpu.Tensor, err error) {
 	defer caught(&err)
 	for _, w := range k.workspaces {
@@ -130,16 +157,6 @@ func (k *Kernel) prepare(c *call, poison *rand.Rand) (made []*gpu.Tensor, err er
 		}
 		made = append(made, t)
 		c.values[w.name] = t
-	}
-	for _, m := range k.maps {
-		t, is := c.values[m.of].(*gpu.Tensor)
-		if !is {
-			c.values[m.name] = nil
-			continue
-		}
-		if c.values[m.name], err = c.dev.TensorMapOf(t, m.config(c.dims)); err != nil {
-			return made, err
-		}
 	}
 	return made, nil
 }

@@ -112,17 +112,22 @@ func (k *Kernel) current(ptx string) bool {
 func (k *Kernel) targetFor(dev *gpu.Device) (string, *gpu.Error) {
 	targets := k.targets()
 	major, minor := dev.ComputeCapability()
-	for i := len(targets) - 1; i >= 0; i-- {
-		if runs(targets[i], 10*major+minor) {
-			return targets[i], nil
+	have := 10*major + minor
+	for _, target := range slices.Backward(targets) {
+		if runs(target, have) && have >= k.least {
+			return target, nil
 		}
 	}
 	if len(targets) == 0 {
 		return "", nil
 	}
+	need, what := targets[0], k.name
+	if k.least > capability(need) {
+		need, what = fmt.Sprintf("sm_%d", k.least), k.name+" of "+k.typeNames()
+	}
 	return "", &gpu.Error{
-		What: fmt.Sprintf("launch %s: needs %s, device %q is sm_%d%d", k.name, targets[0], strings.TrimPrefix(dev.Name(), "virtual:"), major, minor),
-		How:  wayRound(k, 10*major+minor, targets[0]),
+		What: fmt.Sprintf("launch %s: needs %s, device %q is sm_%d", what, need, strings.TrimPrefix(dev.Name(), "virtual:"), have),
+		How:  wayRound(k, have, need),
 	}
 }
 
@@ -163,6 +168,10 @@ type loadedKey struct {
 
 // load is the kernel's module on a device: from its PTX, or compiled where that is missing or stale.
 func (k *Kernel) load(dev *gpu.Device) (*gpu.Module, error) {
+	target, cannot := k.targetFor(dev)
+	if cannot != nil {
+		return nil, cannot
+	}
 	loaded.Lock()
 	defer loaded.Unlock()
 	key := loadedKey{dev, k.name}
@@ -174,7 +183,7 @@ func (k *Kernel) load(dev *gpu.Device) (*gpu.Module, error) {
 			delete(loaded.modules, other)
 		}
 	}
-	module, err := k.module(dev)
+	module, err := k.module(dev, target)
 	if err != nil {
 		return nil, err
 	}
@@ -182,11 +191,7 @@ func (k *Kernel) load(dev *gpu.Device) (*gpu.Module, error) {
 	return module, nil
 }
 
-func (k *Kernel) module(dev *gpu.Device) (*gpu.Module, error) {
-	target, cannot := k.targetFor(dev)
-	if cannot != nil {
-		return nil, cannot
-	}
+func (k *Kernel) module(dev *gpu.Device, target string) (*gpu.Module, error) {
 	ptx, ok := k.ptx(target)
 	if ok && k.current(ptx) {
 		return dev.LoadModule(gpu.ModuleSpec{Name: k.name + ".ptx", PTX: ptx, Facts: k.facts(), Sources: map[string]string{k.file(): k.source()}})
