@@ -13,7 +13,7 @@ const mostSequences = 64
 var batches = []*Kernel{
 	batch("batch/1_looped", "batch_looped", func(d dims) gpu.Config {
 		return gpu.Config{Grid: gpu.Dim(d["M"], over(d["N"], 4)), CTA: gpu.Dim(128)}
-	}, func(d dims) counters {
+	}, func(d dims, _ gpu.DType) counters {
 		m, n, k := d.f("M"), d.f("N"), d.f("K")
 		c := counters{flopsF32: 2*m*n*k + 5*32*m*n, loadBytes: 4 * m * n * k, storeRequests: m * n, storeBytes: 2 * m * n, storeSectors: m * n}
 		switch {
@@ -26,7 +26,7 @@ var batches = []*Kernel{
 	}),
 	batch("batch/2_registers", "batch_registers", func(d dims) gpu.Config {
 		return gpu.Config{Grid: gpu.Dim(over(d["M"], 8), over(d["N"], 4)), CTA: gpu.Dim(128)}
-	}, func(d dims) counters {
+	}, func(d dims, _ gpu.DType) counters {
 		m, n, k, groups := d.f("M"), d.f("N"), d.f("K"), ceil(d.f("M"), 8)
 		reads := 9 * groups * n // rows of W, and eight of x for each
 		c := counters{flopsF32: 8 * groups * (2*n*k + 5*32*n), loadBytes: 2 * k * reads, storeRequests: m * n, storeBytes: 2 * m * n, storeSectors: m * n}
@@ -38,7 +38,7 @@ var batches = []*Kernel{
 		}
 		return c
 	}),
-	tensorBatch(batch("batch/3_mma", "batch_mma_64", nil, func(d dims) counters {
+	tensorBatch(batch("batch/3_mma", "batch_mma_64", nil, func(d dims, _ gpu.DType) counters {
 		n, k, tiles := d.f("N"), d.f("K"), float64(batchTile(d)/8)
 		ctas := ceil(n, 16)
 		c := counters{flopsTensor: 2 * 16 * 8 * 32 * tiles * ctas * ceil(k, 32), flopsF32: 3 * d.f("M") * n, barriers: 4 * ctas,
@@ -77,8 +77,8 @@ func tensorBatch(k *Kernel) *Kernel {
 }
 
 // batch is one step.
-func batch(name, function string, config func(d dims) gpu.Config, counts func(d dims) counters) *Kernel {
-	k := gemm(name, function, 1, gpu.Dim(128), counts)
+func batch(name, function string, config func(d dims) gpu.Config, counts func(d dims, t gpu.DType) counters) *Kernel {
+	k := gemm(name, function, sixteenBits[:1], 1, 1, gpu.Dim(128), counts)[0]
 	k.config = config
 	k.limits = map[string]limit{"M": {mostSequences, `more sequences are kernels.Run("gemm", y, w, x)`}}
 	k.cases = []trial{

@@ -28,7 +28,7 @@ func TestBadCalls(t *testing.T) {
 		{"gemv/1_naive", []any{y, w, dev.Zeros(gpu.F16, 15)}, "gemv/1_naive: x is f16 [15], but w says K = 16\nit takes y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]"},
 		{"gemv/1_naive", []any{dev.Zeros(gpu.F16, 9), w, x}, "gemv/1_naive: w is f16 [8, 16], but y says N = 9\nit takes y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]"},
 		{"gemv", []any{y, w, dev.Zeros(gpu.F16, 1, 16)}, "gemv/5_split_k: x is f16 [1, 16], it takes f16|bf16|f32 [K]\nreshape it: x.Reshape(K); several columns at once are kernels.Run(\"gemm\", y, w, x)"},
-		{"gemm/3_mma", []any{y, w, x}, "gemm/3_mma: y is f16 [8], it takes f16 [M, N]\nreshape it: y.Reshape(M, N); for a single vector use kernels.Run(\"gemv\", y, w, x)"},
+		{"gemm/8_swizzle", []any{y, w, x}, "gemm/8_swizzle: y is f16 [8], it takes f16|bf16 [M, N]\nreshape it: y.Reshape(M, N); for a single vector use kernels.Run(\"gemv\", y, w, x)"},
 		{"gemv/1_naive", []any{y, w, other.Zeros(gpu.F16, 16)}, "gemv/1_naive: x is on virtual:t4, y on virtual:h200\ntensors stay on the device that made them: make all of them on one"},
 		{"gemv/1_naive", []any{dev.Empty(gpu.F16, 0), dev.Empty(gpu.F16, 0, 16), x}, "gemv/1_naive: y is f16 [0]: there is nothing to compute\ngive it at least one element"},
 		{"gemv/1_naive", []any{both.Slice(0, 8), w, both.Slice(4, 20)}, "gemv/1_naive: y and x share memory, and the kernel writes one while it reads the other\ngive y a tensor of its own"},
@@ -39,8 +39,8 @@ func TestBadCalls(t *testing.T) {
 		{"probe/3_fma", []any{f, dev.Zeros(gpu.F32, 32), 0}, "probe/3_fma: argument 3 (iterations) is 0, it takes a whole number from 1 to 1048576"},
 		{"probe/3_fma", []any{f, dev.Zeros(gpu.F32, 32), 2.5}, "probe/3_fma: argument 3 (iterations) is 2.5, it takes a whole number from 1 to 1048576"},
 		{"probe/3_fma", []any{f, dev.Zeros(gpu.F32, 32), "7"}, "probe/3_fma: argument 3 (iterations) is 7, it takes a whole number from 1 to 1048576"},
-		{"gemm/4_cp_async", []any{other.Zeros(gpu.F16, 2, 8), other.Zeros(gpu.F16, 8, 16), other.Zeros(gpu.F16, 2, 16)},
-			"launch gemm/4_cp_async: needs sm_80, device \"t4\" is sm_75\nuse gemm/3_mma, or gpu.Open(\"virtual:a100\")"},
+		{"gemm/9_cp_async", []any{other.Zeros(gpu.F16, 2, 8), other.Zeros(gpu.F16, 8, 16), other.Zeros(gpu.F16, 2, 16)},
+			"launch gemm/9_cp_async: needs sm_80, device \"t4\" is sm_75\nuse gemm/8_swizzle, or gpu.Open(\"virtual:a100\")"},
 		{"gemv", []any{old.Zeros(gpu.F16, 8), old.Zeros(gpu.F16, 8, 16), old.Zeros(gpu.F16, 16)},
 			"launch gemv/5_split_k: needs sm_75, device \"v100\" is sm_70\nuse gpu.Open(\"virtual:t4\")"},
 	} {
@@ -60,7 +60,7 @@ func TestBadCalls(t *testing.T) {
 
 // TestBest picks the last step that a device runs, and says which.
 func TestBest(t *testing.T) {
-	for _, c := range []struct{ device, want string }{{"virtual:h200", "gemm/4_cp_async"}, {"virtual:l4", "gemm/4_cp_async"}, {"virtual:t4", "gemm/3_mma"}} {
+	for _, c := range []struct{ device, want string }{{"virtual:h200", "gemm/9_cp_async"}, {"virtual:l4", "gemm/9_cp_async"}, {"virtual:t4", "gemm/8_swizzle"}} {
 		dev := open(t, c.device)
 		y, w, x := dev.Zeros(gpu.F16, 100, 8), dev.Full(gpu.F16, 2, 8, 16), dev.Full(gpu.F16, 3, 100, 16)
 		var err error

@@ -18,8 +18,8 @@ func BenchmarkSanitize(b *testing.B) {
 	for _, k := range []struct {
 		name string
 		args []any
-	}{{"gemv/2_warp", []any{y, w, x}}, {"gemv/3_vec16", []any{y, w, x}}, {"gemm/2_smem_tile", []any{c, m, n}}, {"gemm/3_mma", []any{c, m, n}},
-		{"gemm/4_cp_async", []any{c, m, n}}, {"softmax/2_warp", []any{p, s}}} {
+	}{{"gemv/2_warp", []any{y, w, x}}, {"gemv/3_vec16", []any{y, w, x}}, {"gemm/3_smem_tile", []any{c, m, n}}, {"gemm/8_swizzle", []any{c, m, n}},
+		{"gemm/9_cp_async", []any{c, m, n}}, {"softmax/2_warp", []any{p, s}}} {
 		run := func(b *testing.B) {
 			if err := Run(k.name, k.args...); err != nil {
 				b.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // TestStalePTX edits a source, or loses its PTX: the kernel is compiled when it is launched, or says why it cannot be.
 func TestStalePTX(t *testing.T) {
-	k := Get("gemm/3_mma") // it includes a shared header
+	k := Get("gemm/8_swizzle") // it includes a shared header
 	edited := k.source() + "\n// edited\n"
 	stale, _ := k.ptx("sm_80")
 	whole := files
@@ -23,11 +23,13 @@ func TestStalePTX(t *testing.T) {
 		state string
 		files fstest.MapFS
 	}{
-		{"older than its source", fstest.MapFS{"gemm/3_mma.sm_80.ptx": {Data: []byte(stale)}}},
+		{"older than its source", fstest.MapFS{"gemm/8_swizzle.sm_80.ptx": {Data: []byte(stale)}}},
 		{"missing", fstest.MapFS{}},
 	} {
-		c.files["gemm/3_mma.cu"] = &fstest.MapFile{Data: []byte(edited)}
-		c.files["include/tensor.cuh"] = &fstest.MapFile{Data: []byte(header("tensor.cuh"))}
+		c.files["gemm/8_swizzle.cu"] = &fstest.MapFile{Data: []byte(edited)}
+		for _, name := range []string{"element.cuh", "tensor.cuh"} {
+			c.files["include/"+name] = &fstest.MapFile{Data: []byte(header(name))}
+		}
 		files = c.files
 		run := func() (*gpu.Tensor, error) {
 			dev := open(t, "virtual:a100")
@@ -53,7 +55,7 @@ func TestStalePTX(t *testing.T) {
 		t.Run("without a compiler", func(t *testing.T) {
 			t.Setenv("MEMWALL_NVRTC", filepath.Join(t.TempDir(), "nowhere"))
 			_, err := run()
-			want := "launch gemm/3_mma: its PTX is " + c.state + ", and the source cannot be compiled here\nnvrtc: "
+			want := "launch gemm/8_swizzle: its PTX is " + c.state + ", and the source cannot be compiled here\nnvrtc: "
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "\nrun `go generate ./kernels` on a machine with NVRTC and build again") {
 				t.Errorf("got %v\nwant %s…", err, want)
 			}

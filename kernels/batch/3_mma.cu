@@ -10,6 +10,7 @@
 //
 // The Go loop: for n := range N { for m := range M { for k := range K { y[m,n] += W[n,k] * x[m,k] } } }
 
+#include "element.cuh"
 #include "tensor.cuh"
 
 // batch computes 16 rows of W times TILES * 8 sequences; the four warps of a CTA take every fourth piece of 32 columns.
@@ -18,7 +19,7 @@ static __device__ __forceinline__ void batch(__half *__restrict__ y, const __hal
   __shared__ float part[3][TILES * 4][32];
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   int row = blockIdx.x * 16 + lane / 4;
-  bool wide = rows_start_on_16_bytes(w, x, k);
+  bool wide = aligned16(w, x, k);
   float sum[TILES][4] = {};
   // step multiplies one piece of 32 columns.
   auto step = [&](uint4 low, uint4 high, const uint4 (&piece)[TILES]) {
@@ -54,9 +55,9 @@ static __device__ __forceinline__ void batch(__half *__restrict__ y, const __hal
   } else {
 #pragma unroll 1
     for (int column = warp * 32 + lane % 4 * 8, end = k + lane % 4 * 8; column < end; column += 128) {
-      uint4 low = load8(w, n, k, row, column, false), high = load8(w, n, k, row + 8, column, false);
+      uint4 low = load16(w, n, k, row, column, false), high = load16(w, n, k, row + 8, column, false);
 #pragma unroll
-      for (int t = 0; t < TILES; t++) piece[t] = load8(x, m, k, t * 8 + lane / 4, column, false);
+      for (int t = 0; t < TILES; t++) piece[t] = load16(x, m, k, t * 8 + lane / 4, column, false);
       step(low, high, piece);
     }
   }

@@ -70,7 +70,7 @@ func halves(n int) []uint16 {
 // Tensor-core GEMM 512 × 4096 × 4096, every 16th CTA.
 func BenchmarkGEMM(b *testing.B) {
 	const m, n, k = 512, 4096, 4096
-	mod := benchModule(b, "gemm/3_mma.sm_80.ptx")
+	mod := benchModule(b, "gemm/8_swizzle.sm_80.ptx")
 	d := mod.(*module).device
 	f := fn(b, mod, mod.Functions()[0])
 	w, x, y := upload(b, d, halves(n*k)), upload(b, d, halves(m*k)), upload(b, d, make([]uint16, m*n))

@@ -1,22 +1,22 @@
-// gemm/4_cp_async: Y[m,n] = sum over k of X[m,k]*W[n,k], f16 with f32 accumulation, on tensor cores with tiles in flight.
+// gemm/9_cp_async: Y[m,n] = sum over k of X[m,k]*W[n,k], f16 or bf16, on tensor cores with tiles in flight.
 //
 // targets: sm_80
-// Predecessor: 3_mma waits for each tile before it multiplies, so every one of its K/64 steps costs a trip to memory, and its
-//   64 x 64 tiles read X and W so often that L2 is busy for longer than the tensor cores.
+// Predecessor: 8_swizzle waits for each tile before it multiplies, so every one of its K/64 steps costs a trip to memory, and
+//   its 64 x 64 tiles read X and W so often that L2 is busy for longer than the tensor cores.
 // Idea: cp.async copies from global to shared memory without registers and without waiting; while one tile is multiplied the
 //   next STAGES - 1 are under way, in a ring of STAGES buffers with one barrier a step. The tile of Y is 16 x 32 while decode
 //   reads W for few rows, then 64 x 64, 128 x 64, and 128 x 128 where that many keep the SMs busy. A warp's part is as square
 //   as can be (up to 64 x 64), so that shared memory is read once an mma; warps that a small tile leaves over take turns on
-//   the columns and add up at the end (SLICES). Rows of 64 halves fill all banks; piece p of row r lies at p ^ (r % 8), which
-//   frees ldmatrix from conflicts without padding.
-// Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 3_mma's with the largest
-//   tile, and then 8 ldmatrix for 32 mma; one barrier a step in place of two; no bank conflicts; BM*BN FP32 adds a slice
-//   beyond the first, once a CTA.
+//   the columns and add up at the end (SLICES).
+// Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 8_swizzle's with the
+//   largest tile, and then 8 ldmatrix for 32 mma; one barrier a step in place of two; no bank conflicts; BM*BN FP32 adds a
+//   slice beyond the first, once a CTA.
 // A profiler should show: few stalls on memory; tensor pipe 60 % and more for large M; DRAM near its roof for M = 1.
 //
-// The Go loop: 3_mma's; the copy of step t + STAGES - 1 is begun before step t is multiplied.
+// The Go loop: 8_swizzle's; the copy of step t + STAGES - 1 is begun before step t is multiplied.
 // cp.async: PTX ISA 9.7.9.25; it fills with zeros what a size below 16 leaves out.
 
+#include "element.cuh"
 #include "tensor.cuh"
 
 constexpr int BK = 64;
@@ -30,12 +30,12 @@ static __device__ __forceinline__ void copy16(unsigned shared, const void *globa
 extern __shared__ __align__(128) unsigned char ring[];
 
 // Multiplier is a CTA's work: BM x BN of Y by WARPS_M x WARPS_N x SLICES warps, with STAGES buffers.
-template <int BM, int BN, int WARPS_M, int WARPS_N, int SLICES, int STAGES>
+template <typename T, int BM, int BN, int WARPS_M, int WARPS_N, int SLICES, int STAGES>
 struct Multiplier {
   static constexpr int PARTS = WARPS_M * WARPS_N, THREADS = 32 * PARTS * SLICES, WM = BM / WARPS_M, WN = BN / WARPS_N;
   static constexpr int BYTES = (BM + BN) * BK * 2;  // of a buffer
 
-  const __half *w, *x;
+  const T *w, *x;
   int m, n, k, m0, n0;
   bool wide;
   unsigned shared;  // the ring: in each buffer BM rows of X, then BN rows of W
@@ -53,12 +53,12 @@ struct Multiplier {
 
   // copy_tile copies rows first to first + ROWS - 1 of a matrix; eight threads share a row, a piece of 8 halves each.
   template <int ROWS>
-  __device__ __forceinline__ void copy_tile(unsigned buffer, const __half *matrix, int rows, int first, int k0) const {
+  __device__ __forceinline__ void copy_tile(unsigned buffer, const T *matrix, int rows, int first, int k0) const {
     constexpr int STEP = THREADS / 8;  // a multiple of 8, so that a thread's pieces all have the same place in their row
     int r = threadIdx.x / 8, p = threadIdx.x % 8, col = k0 + p * 8, row = first + r;
     unsigned shared = buffer + r * (BK * 2) + ((p ^ (r & 7)) << 4);
     if (wide) {
-      const __half *source = matrix + static_cast<size_t>(row) * k + col;
+      const T *source = matrix + static_cast<size_t>(row) * k + col;
       int left = col < k ? rows - row : 0;
 #pragma unroll
       for (int i = 0; i < ROWS; i += STEP, source += static_cast<size_t>(STEP) * k)
@@ -66,14 +66,14 @@ struct Multiplier {
     } else {  // cp.async moves 4 bytes at least, and rows of odd length don't start on them
 #pragma unroll 1
       for (int i = 0; i < ROWS; i += STEP) {
-        uint4 v = load8(matrix, rows, k, row + i, col, false);
+        uint4 v = load16(matrix, rows, k, row + i, col, false);
         asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared + i * (BK * 2)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
                      : "memory");
       }
     }
   }
 
-  __device__ __forceinline__ void run(__half *y) const {
+  __device__ __forceinline__ void run(T *y) const {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = warp % PARTS, slice = warp / PARTS;
     int wm = part / WARPS_N * WM, wn = part % WARPS_N * WN;
     int steps = (k + BK - 1) / BK;
@@ -102,7 +102,7 @@ struct Multiplier {
 #pragma unroll
         for (int i = 0; i < WM / 16; i++)
 #pragma unroll
-          for (int j = 0; j < WN / 8; j++) mma(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+          for (int j = 0; j < WN / 8; j++) mma<T>(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
       }
       reading = reading + 1 == STAGES ? 0 : reading + 1;
       writing = writing + 1 == STAGES ? 0 : writing + 1;
@@ -145,13 +145,14 @@ struct Multiplier {
 };
 
 // m runs fastest in the grid, so that CTAs side by side share W.
-#define GEMM(NAME, BM, BN, WARPS_M, WARPS_N, SLICES, STAGES)                                                                \
+#define ENTRY(NAME, T, BM, BN, WARPS_M, WARPS_N, SLICES, STAGES)                                                            \
   extern "C" __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N * SLICES)                                             \
-      NAME(__half *__restrict__ y, const __half *__restrict__ w, const __half *__restrict__ x, int m, int n, int k) {       \
-    Multiplier<BM, BN, WARPS_M, WARPS_N, SLICES, STAGES>{w, x, m, n, k, int(blockIdx.x) * BM, int(blockIdx.y) * BN,         \
-                                                         rows_start_on_16_bytes(w, x, k), shared_address(ring)}             \
+      NAME(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {                      \
+    Multiplier<T, BM, BN, WARPS_M, WARPS_N, SLICES, STAGES>{w, x, m, n, k, int(blockIdx.x) * BM, int(blockIdx.y) * BN,      \
+                                                            aligned16(w, x, k), shared_address(ring)}                       \
         .run(y);                                                                                                            \
   }
+#define GEMM(NAME, ...) ENTRY(NAME, __half, __VA_ARGS__) ENTRY(NAME##_bf16, __nv_bfloat16, __VA_ARGS__)
 
 // Shared memory: 30, 80, 72 and 96 KiB; every device since sm_80 has 99.
 GEMM(gemm_cp_async_16x32, 16, 32, 1, 1, 4, 5)

@@ -1,0 +1,67 @@
+// gemm/7_mma: Y[m,n] = sum over k of X[m,k]*W[n,k], f16 or bf16 with f32 accumulation, on tensor cores.
+//
+// Predecessor: 6_vectorised keeps the FP32 units busy, and they do 128 multiply-adds a cycle and SM; the tensor cores of
+//   Hopper do 2048.
+// Idea: mma.sync multiplies a 16 x 16 tile of X by a 16 x 8 tile of W in one instruction (16 x 8 on sm_75, two of them),
+//   fed by ldmatrix, which hands four 8 x 8 tiles to a warp in one request. A CTA of four warps makes 64 x 64 of Y, each warp
+//   32 x 32, in steps of 64 along K; tiles lie in shared memory as they lie in their matrix, a row 128 bytes.
+// Expect: no FP32 FLOPs; 2MNK tensor FLOPs, tiles counted whole: 2*64*64*64 a CTA and step; global loads MNK/32 elements,
+//   in 16-byte pieces where K is a multiple of 8; 4 ldmatrix for 8 mma (16 on sm_75). Eight rows of an ldmatrix start on the
+//   same bank: 32 wavefronts a request in place of 4. Stores, a row each, meet no conflict.
+// A profiler should show: bank conflicts in seven of eight wavefronts, the tensor pipe waiting for shared memory.
+//
+// The Go loop: for k0 := 0; k0 < K; k0 += 64 { copy tiles; for k := 0; k < 64; k += 16 { acc += xs[:, k:k+16] * ws[:, k:k+16]^T } }
+
+#include "element.cuh"
+#include "tensor.cuh"
+
+// BM and BN are equal, so that the same threads copy both tiles.
+constexpr int BM = 64, BN = 64, BK = 64;
+
+template <typename T>
+static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
+  __shared__ __align__(128) unsigned short xs[BM][BK], ws[BN][BK];
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int m0 = blockIdx.x * BM, n0 = blockIdx.y * BN;  // m runs fastest in the grid, so that CTAs side by side share W
+  int wm = warp / 2 * 32, wn = warp % 2 * 32;
+  bool wide = aligned16(w, x, k);  // the same for the whole grid
+  float acc[2][4][4] = {};
+
+#pragma unroll 1
+  for (int k0 = 0; k0 < k; k0 += BK) {
+#pragma unroll
+    for (int i = 0; i < BM * BK / 8 / 128; i++) {
+      int piece = threadIdx.x + i * 128, row = piece / (BK / 8), col = piece % (BK / 8) * 8;
+      *reinterpret_cast<uint4 *>(&xs[row][col]) = load16(x, m, k, m0 + row, k0 + col, wide);
+      *reinterpret_cast<uint4 *>(&ws[row][col]) = load16(w, n, k, n0 + row, k0 + col, wide);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int kk = 0; kk < BK; kk += 16) {
+      unsigned a[2][4], b[2][4];
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        // a: tiles (rows 0-7, k 0-7), (rows 8-15, k 0-7), (rows 0-7, k 8-15), (rows 8-15, k 8-15).
+        ldmatrix_x4(a[i], shared_address(&xs[wm + i * 16 + lane % 16][kk + lane / 16 * 8]));
+        // b: tiles (n 0-7, k 0-7), (n 0-7, k 8-15), (n 8-15, k 0-7), (n 8-15, k 8-15): two columns of mma tiles.
+        ldmatrix_x4(b[i], shared_address(&ws[wn + i * 16 + lane / 16 * 8 + lane % 8][kk + lane / 8 % 2 * 8]));
+      }
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) mma<T>(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++) store_fragment(y, m, n, m0 + wm + i * 16, n0 + wn + j * 8, acc[i][j]);
+}
+
+extern "C" __global__ void __launch_bounds__(128) gemm_mma(__half *__restrict__ y, const __half *__restrict__ w,
+    const __half *__restrict__ x, int m, int n, int k) { gemm(y, w, x, m, n, k); }
+#if __CUDA_ARCH__ >= 800
+extern "C" __global__ void __launch_bounds__(128) gemm_mma_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
+    const __nv_bfloat16 *__restrict__ x, int m, int n, int k) { gemm(y, w, x, m, n, k); }
+#endif
