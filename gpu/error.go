@@ -40,7 +40,7 @@ type Fault struct {
 	Device      string // "virtual:h200"
 	Kernel      string // as the launch's card names it
 	Kind        string // "out of bounds", "misaligned address", "interrupted" …
-	Module      string // "gemm/2_smem_tile.ptx"
+	Module      string // "gemm/3_smem_tile.ptx"
 	Function    string
 	PTXLine     int
 	Instruction string // "ld.shared.f32"

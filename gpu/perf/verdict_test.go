@@ -262,7 +262,7 @@ func TestSmallGrid(t *testing.T) {
 	}
 	const w = 2 * 4096 * 4096
 	launch := func(ctas uint32, flops, l2 uint64) *Launch {
-		o := Observation{Kernel: "gemm/4_cp_async", Device: "virtual:h200", Virtual: true, Cold: true, Counted: true, Sampled: 1, Executed: uint64(ctas),
+		o := Observation{Kernel: "gemm/9_cp_async", Device: "virtual:h200", Virtual: true, Cold: true, Counted: true, Sampled: 1, Executed: uint64(ctas),
 			Shape: Shape{Grid: [3]uint32{ctas, 1, 1}, CTA: [3]uint32{128, 1, 1}}, Registers: 128, MinimumBytes: w, FormulaFLOPs: float64(flops)}
 		o.Counts.FLOPs[FLOPTensor] = flops
 		o.Counts.Cache = CacheCounts{L2Lookups: l2 / 32, DRAMReadSectors: w / 32, DistinctRead: w / 32}
@@ -287,7 +287,7 @@ func TestSmallGrid(t *testing.T) {
 
 // TestSampledReuse: a sample of a working set beyond L2 says that its DRAM bytes are the least.
 func TestSampledReuse(t *testing.T) {
-	o := Observation{Kernel: "gemm/3_mma", Device: "virtual:t4", Virtual: true, Cold: true, Counted: true, Sampled: 16, Executed: 32,
+	o := Observation{Kernel: "gemm/8_swizzle", Device: "virtual:t4", Virtual: true, Cold: true, Counted: true, Sampled: 16, Executed: 32,
 		Shape: Shape{Grid: [3]uint32{8, 64, 1}, CTA: [3]uint32{128, 1, 1}}, Registers: 128, MinimumBytes: 41.9e6}
 	o.Counts.Cache = CacheCounts{L2Lookups: 23e6 / 32, DRAMReadSectors: 17e6 / 32, DistinctRead: 17e6 / 32}
 	for name, want := range map[string]bool{"t4": true, "h200": false} {

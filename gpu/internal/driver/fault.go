@@ -19,9 +19,9 @@ const (
 
 // Fault is why a launch was stopped, and where. Its text is
 //
-//	virtual GPU: gemm/2_smem_tile.ptx:214: ld.shared.f32 out of bounds
+//	virtual GPU: gemm/3_smem_tile.ptx:214: ld.shared.f32 out of bounds
 //	CTA (3,0,0) warp 2 lane 17: address 0x1004, CTA has 4096 B
-//	from 2_smem_tile.cu:41
+//	from 3_smem_tile.cu:41
 type Fault struct {
 	Device      string // "virtual GPU", "cuda:0"
 	Kind        FaultKind

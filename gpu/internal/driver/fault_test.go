@@ -8,12 +8,12 @@ func TestFaultText(t *testing.T) {
 		fault Fault
 		want  string
 	}{
-		{"as documented", Fault{Device: "virtual GPU", Kind: OutOfBounds, Module: "gemm/2_smem_tile.ptx", Function: "gemm", PTXLine: 214,
-			Instruction: "ld.shared.f32", File: "2_smem_tile.cu", SourceLine: 41, CTA: [3]uint32{3, 0, 0}, Warp: 2, Lane: 17,
+		{"as documented", Fault{Device: "virtual GPU", Kind: OutOfBounds, Module: "gemm/3_smem_tile.ptx", Function: "gemm", PTXLine: 214,
+			Instruction: "ld.shared.f32", File: "3_smem_tile.cu", SourceLine: 41, CTA: [3]uint32{3, 0, 0}, Warp: 2, Lane: 17,
 			Address: 0x1004, Space: "shared", Bytes: 4, Allocation: "CTA has 4096 B"},
-			"virtual GPU: gemm/2_smem_tile.ptx:214: ld.shared.f32 out of bounds\n" +
+			"virtual GPU: gemm/3_smem_tile.ptx:214: ld.shared.f32 out of bounds\n" +
 				"CTA (3,0,0) warp 2 lane 17: address 0x1004, CTA has 4096 B\n" +
-				"from 2_smem_tile.cu:41"},
+				"from 3_smem_tile.cu:41"},
 		{"no source", Fault{Device: "virtual GPU", Kind: Misaligned, Module: "cell 7", PTXLine: 9, Instruction: "ld.global.v4.f32", Address: 0x10},
 			"virtual GPU: cell 7:9: ld.global.v4.f32 misaligned address\nCTA (0,0,0) warp 0 lane 0: address 0x10"},
 		{"whole launch", Fault{Device: "virtual GPU", Kind: Interrupted, Function: "spin", Detail: "after 12 of 64 CTAs"},
