@@ -36,7 +36,6 @@ type Kernel struct {
 	stages    []stage // of a step of several launches, in place of function and config
 	bytes     formula // least DRAM traffic: every input once, every output once
 	flops     formula // the work of the operation, however a step does it
-	least     int     // compute capability, 80 for 8.0, where this entry needs more than the source's lowest target
 	reference func(d dims, in map[string][]float64) (want, scale []float64)
 	// results replaces reference where there are several outputs: one for each, by name. Operands that are read and written
 	// are in the inputs as they were before.
