@@ -62,6 +62,8 @@ func cards(t testing.TB) map[string]Card {
 		"running": Running(RunningInfo{Kernel: "gemm/1_naive", Shape: perf.Shape{Grid: [3]uint32{256, 256, 1}, CTA: [3]uint32{16, 16, 1}}, Device: "virtual:h200",
 			Executed: 24904, CTAs: 65536, Elapsed: 13100 * time.Millisecond, FLOPs: 52.2e9, ThreadInstructions: 131e9}),
 		"compare": Compare(comparison(t, transpose(), gemv("gemv/3_vec16"))),
+		"pages":      Pages(pageMap()),
+		"pages-many": Pages(manyPages()),
 		"path": Path("y = dev.MatVec(w, x)", "cuda:0", []PathRow{
 			{0, "Go cell", "y = dev.MatVec(w, x)", 0, us(36.6), false}, {1, "yaegi", "call, arguments", 0, us(1.4), false},
 			{2, "driver", "cuLaunchKernel", 1.4e-6, us(2.6), false}, {3, "CUDA kernel", "gemv_f16<<<4096,256>>>", 4e-6, us(10.3), true}}),
