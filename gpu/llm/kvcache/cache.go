@@ -62,7 +62,7 @@ func (c Config) check() error {
 	case (c.Layers == 0) != (c.KVHeads == 0) || (c.Layers == 0) != (c.HeadDim == 0):
 		return fail("give all three, or none to count pages only", "kvcache: %d layers, %d KV heads, heads of %d: one of them is missing", c.Layers, c.KVHeads, c.HeadDim)
 	case c.dtype().Bytes() == 0:
-		return fail("use gpu.F16, gpu.BF16, gpu.F32 or gpu.U8", "kvcache: K and V as %s, which is no element type", c.DType)
+		return fail("use gpu.F16, gpu.BF16, gpu.F32, gpu.E4M3 or gpu.I8", "kvcache: K and V as %s, which has no bytes for a single element", c.DType)
 	}
 	size := 2 * float64(c.Layers) * float64(c.KVHeads) * float64(c.HeadDim) * float64(c.dtype().Bytes()) * float64(c.PageSize)
 	if size*math.Max(float64(c.Pages), float64(c.HostPages)) > mostBytes {

@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 		{Config{Pages: 4, PageSize: 2, MaxTokens: -1}, "kvcache: sequences of at most -1 tokens\ngive MaxTokens ≥ 0; 0 means as long as there are pages"},
 		{Config{Pages: 4, PageSize: 2, Layers: 32, HeadDim: 128}, "kvcache: 32 layers, 0 KV heads, heads of 128: one of them is missing\ngive all three, or none to count pages only"},
 		{Config{Pages: 4, PageSize: 2, Layers: -1, KVHeads: 1, HeadDim: 1}, "kvcache: -1 layers, 1 KV heads, heads of 1\ngive what the model has, or leave all three out to count pages only"},
-		{Config{Pages: 4, PageSize: 2, DType: 99}, "kvcache: K and V as DType(99), which is no element type\nuse gpu.F16, gpu.BF16, gpu.F32 or gpu.U8"},
+		{Config{Pages: 4, PageSize: 2, DType: 99}, "kvcache: K and V as DType(99), which has no bytes for a single element\nuse gpu.F16, gpu.BF16, gpu.F32, gpu.E4M3 or gpu.I8"},
 		{Config{Pages: 1 << 20, PageSize: 16, Layers: 1 << 20, KVHeads: 1 << 20, HeadDim: 128}, "kvcache: 1048576 pages of 8,190 TiB are more than any memory holds\nlook at Layers, KVHeads, HeadDim and Pages"},
 	} {
 		if got, err := New(nil, c.config); err == nil || got != nil || err.Error() != c.want {

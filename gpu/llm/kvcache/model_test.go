@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { gpu.ChildMain(); os.Exit(m.Run()) }
 type model struct {
 	cache  *Cache
 	config Config
-	memory []int32             // what lies in each slot of device memory; −1 is poison
+	memory []int32 // what lies in each slot of device memory; −1 is poison
 	live   map[int][]int32
 	out    map[int]bool
 	ended  []int
@@ -93,22 +93,7 @@ func (m *model) step(op, x uint32) error {
 	}
 	switch op % 12 {
 	case 0, 1:
-		// Few different tokens, and beginnings taken from others, so that contents are often equal.
-		var tokens []int32
-		if len(ids) > 0 && x&1 == 0 {
-			tokens = append(tokens, m.live[id][:int(x>>8)%(len(m.live[id])+1)]...)
-		}
-		for i := range int(x>>16) % (3*m.config.PageSize + 1) {
-			tokens = append(tokens, int32(x>>(i%24)&1))
-		}
-		got, err := c.Add(tokens)
-		if err != nil {
-			return failed(err)
-		}
-		m.live[got] = tokens
-		info, _ := c.Sequence(got)
-		m.wrote(got, info.Reused)
-		return m.check(got)
+		return m.add(ids, id, x, failed)
 	case 2, 3, 4, 5:
 		slot, err := c.Append(id, int32(x>>8&1))
 		if err != nil {
@@ -170,6 +155,25 @@ func (m *model) step(op, x uint32) error {
 		return m.check(id)
 	}
 	return nil
+}
+
+// add begins a sequence of few different tokens, often with a beginning taken from another, so that contents are often equal.
+func (m *model) add(ids []int, id int, x uint32, failed func(error) error) error {
+	var tokens []int32
+	if len(ids) > 0 && x&1 == 0 {
+		tokens = append(tokens, m.live[id][:int(x>>8)%(len(m.live[id])+1)]...)
+	}
+	for i := range int(x>>16) % (3*m.config.PageSize + 1) {
+		tokens = append(tokens, int32(x>>(i%24)&1))
+	}
+	got, err := m.cache.Add(tokens)
+	if err != nil {
+		return failed(err)
+	}
+	m.live[got] = tokens
+	info, _ := m.cache.Sequence(got)
+	m.wrote(got, info.Reused)
+	return m.check(got)
 }
 
 func (m *model) copied(slot Slot) {

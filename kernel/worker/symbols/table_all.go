@@ -87,6 +87,7 @@ var tables = map[string]func() Table{
 	"memwall/gpu":                    symbols_memwall_gpu,
 	"memwall/gpu/card":               symbols_memwall_gpu_card,
 	"memwall/gpu/exercise":           symbols_memwall_gpu_exercise,
+	"memwall/gpu/llm/kvcache":        symbols_memwall_gpu_llm_kvcache,
 	"memwall/gpu/perf":               symbols_memwall_gpu_perf,
 	"memwall/gpu/quant":              symbols_memwall_gpu_quant,
 	"memwall/kernel/display":         symbols_memwall_kernel_display,

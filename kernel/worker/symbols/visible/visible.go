@@ -23,6 +23,7 @@ var Packages = []string{
 	"memwall/gpu",
 	"memwall/gpu/card",
 	"memwall/gpu/exercise",
+	"memwall/gpu/llm/kvcache",
 	"memwall/gpu/perf",
 	"memwall/gpu/quant",
 	"memwall/kernel/display",
