@@ -61,7 +61,7 @@ func cards(t testing.TB) map[string]Card {
 		"roofline":      Roofline([]*perf.Launch{e(gemv("gemv/3_vec16")), e(gemm("gemm/4_cp_async", 64)), e(gemm("gemm/4_cp_async", 512))}),
 		"running": Running(RunningInfo{Kernel: "gemm/1_naive", Shape: perf.Shape{Grid: [3]uint32{256, 256, 1}, CTA: [3]uint32{16, 16, 1}}, Device: "virtual:h200",
 			Executed: 24904, CTAs: 65536, Elapsed: 13100 * time.Millisecond, FLOPs: 52.2e9, ThreadInstructions: 131e9}),
-		"compare": Compare(comparison(t, transpose(), gemv("gemv/3_vec16"))),
+		"compare":    Compare(comparison(t, transpose(), gemv("gemv/3_vec16"))),
 		"pages":      Pages(pageMap()),
 		"pages-many": Pages(manyPages()),
 		"path": Path("y = dev.MatVec(w, x)", "cuda:0", []PathRow{
