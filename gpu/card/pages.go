@@ -378,7 +378,7 @@ func (c *pagesCard) text() string {
 	for _, k := range []struct {
 		kind  PageKind
 		words string
-	}{{PageShared, "S shared"}, {PageOwn, "other letters: one sequence"}, {PagePart, "small letter: last page, part filled"}, {PageKept, "+ kept for reuse"}, {PageFree, ". free"}} {
+	}{{PageShared, "S shared"}, {PageOwn, "A – Z a sequence's own"}, {PagePart, "small letter part filled"}, {PageKept, "+ kept for reuse"}, {PageFree, ". free"}} {
 		if seen[k.kind] {
 			legend = append(legend, k.words)
 		}
@@ -389,7 +389,7 @@ func (c *pagesCard) text() string {
 	if c.each > 1 {
 		legend = append(legend, "each character is "+strconv.Itoa(c.each)+" pages")
 	}
-	t.sentence(strings.Join(legend, ", "), "  ")
+	t.sentence("legend: "+strings.Join(legend, ", "), "  ")
 	if len(c.m.Sequences) > 0 {
 		table := [][]string{{"sequence", "tokens", "pages", "shared", "last page"}}
 		for _, s := range c.m.Sequences[:min(12, len(c.m.Sequences))] {

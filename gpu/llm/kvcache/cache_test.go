@@ -325,8 +325,7 @@ page of 16 tokens, 2 MiB | 4 sequences | virtual h200, EXECUTED
   BBBBBBBBBBBBBBBBBBbCCCCC
   CCCCCCCCCCCCCcDDDDd.....
   ........................
-S shared, other letters: one sequence, small letter: last page, part filled, .
-  free
+legend: S shared, A – Z a sequence's own, small letter part filled, . free
 sequence  tokens  pages  shared  last page
 A            361     23       8    9 of 16
 B            437     28       8    5 of 16
