@@ -20,12 +20,14 @@ type Device struct {
 	props   driver.Properties
 	profile *perf.Profile
 
-	mu      sync.Mutex
-	closed  bool
-	live    map[driver.Address]*memoryState
-	seed    uint64 // of Randn
-	randoms uint64 // calls of Randn since Seed
-	limit   time.Duration
+	mu     sync.Mutex
+	closed bool
+	live   map[driver.Address]*memoryState
+	// variables are those of modules that a launch has touched or somebody has asked for.
+	variables map[driver.Address]*memoryState
+	seed      uint64 // of Randn
+	randoms   uint64 // calls of Randn since Seed
+	limit     time.Duration
 }
 
 // EnvironmentDevice names the variable that chooses the device of a new session.
@@ -71,7 +73,8 @@ func Open(name string) (*Device, error) {
 }
 
 func newDevice(name string, raw driver.Device) *Device {
-	return &Device{name: name, d: raw, props: raw.Properties(), profile: raw.Profile(), live: map[driver.Address]*memoryState{}}
+	return &Device{name: name, d: raw, props: raw.Properties(), profile: raw.Profile(), live: map[driver.Address]*memoryState{},
+		variables: map[driver.Address]*memoryState{}}
 }
 
 // canonicalName completes a name: "t4" → "virtual:t4".
@@ -155,6 +158,7 @@ func (d *Device) Close() error {
 	}
 	d.closed = true
 	clear(d.live)
+	clear(d.variables)
 	d.mu.Unlock()
 	if err := d.d.Close(); err != nil {
 		return wrap("close "+d.name, err)

@@ -264,7 +264,7 @@ func (p *packer) track(name string, r *driver.Result) {
 	touched := r.Touched
 	if touched == nil && r.Sampled > 1 { // the device cannot tell: anything that was handed over may have been written
 		for _, m := range p.memory {
-			touched = append(touched, driver.Touched{Base: m.base, Written: true})
+			touched = append(touched, driver.Touched{Base: m.base, Bytes: m.bytes, Written: true})
 		}
 	}
 	from := "" // why the results are incomplete, if they are
@@ -274,12 +274,7 @@ func (p *packer) track(name string, r *driver.Result) {
 	var written []*memoryState
 	bytes := int64(0)
 	for _, t := range touched {
-		p.dev.mu.Lock()
-		state := p.dev.live[t.Base]
-		p.dev.mu.Unlock()
-		if state == nil {
-			continue // a module's variable
-		}
+		state := p.dev.stateOf(t.Base, t.Bytes)
 		if why := state.why(); why != "" && t.Read && from == "" {
 			from = "launch " + name + " read incomplete memory: " + why
 		}

@@ -2,7 +2,9 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,6 +162,66 @@ func TestSampledOutputIsRefused(t *testing.T) {
 	}
 	if err := places.Launch(Threads(n, 128), z); err != nil || z.At(n-1) != n-1 {
 		t.Errorf("all of it overwritten: %v", err)
+	}
+}
+
+// TestSampledVariableIsRefused: a module's variable is like a tensor, and a new module's variable at its address is whole.
+func TestSampledVariableIsRefused(t *testing.T) {
+	d := fresh(t, "h200")
+	const n = 1024
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 made[1024];
+.visible .entry fill() {
+	.reg .b32 %r<4>; .reg .b64 %rd<3>;
+	mov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r3, %r0, %r2, %r1;
+	mov.u64 %rd0, made; mul.wide.u32 %rd1, %r3, 4; add.u64 %rd0, %rd0, %rd1; st.global.u32 [%rd0], %r3;
+	ret;
+}
+.visible .entry sum(.param .u64 y) {
+	.reg .b32 %r<2>; .reg .b64 %rd<2>;
+	ld.param.u64 %rd0, [y]; ld.global.u32 %r0, [made+4]; st.global.u32 [%rd0], %r0;
+	ret;
+}`
+	load := func() (m *Module, fill, sum *Function, made *Tensor) {
+		m, err := d.LoadPTX(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill, err1 := m.Function("fill")
+		sum, err2 := m.Function("sum")
+		b, err3 := m.Global("made")
+		if err := errors.Join(err1, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		return m, fill, sum, b.Tensor(U32, n)
+	}
+	m, fill, sum, made := load()
+	const refused = "read tensor u32 [1024]: its contents are incomplete\nlaunch fill ran 1 of every 4 CTAs (gpu.Sample)\n" +
+		"launch it without gpu.Sample to read the result; the launch's counters are in its report"
+	Sample(4, func() { fill.Launch(Threads(n, 128)) })
+	wantError(t, panicOf(t, func() { made.Ints() }), refused)
+	again, err := m.Global("made")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, panicOf(t, func() { again.CopyOut() }), strings.Replace(refused, "tensor u32 [1024]", "buffer of 4,096 B", 1))
+	y := d.Zeros(U32, 1)
+	if err := sum.Launch(Threads(1, 1), y); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, panicOf(t, func() { y.Ints() }), "read tensor u32 [1]: its contents are incomplete\nlaunch sum read incomplete memory: launch fill ran 1 of every 4 CTAs (gpu.Sample)\n"+
+		"launch it without gpu.Sample to read the result; the launch's counters are in its report")
+	if err := fill.Launch(Threads(n, 128)); err != nil || made.At(n-1) != n-1 {
+		t.Errorf("all of it overwritten: %v", err)
+	}
+	Sample(4, func() { fill.Launch(Threads(n, 128)) })
+	if err := m.Unload(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, made = load(); made.At(1) != 0 {
+		t.Error("the variable of a new module is not zero")
 	}
 }
 

@@ -66,6 +66,22 @@ func (d *Device) allocateWith(bytes int64, alloc func() (driver.Address, error))
 	return m, nil
 }
 
+// stateOf is the state of an allocation, or of a module's variable, of which the device remembers nothing until a launch
+// touches it or somebody asks for it.
+func (d *Device) stateOf(base driver.Address, bytes int64) *memoryState {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.live[base]; s != nil {
+		return s
+	}
+	if s := d.variables[base]; s != nil {
+		return s
+	}
+	s := &memoryState{bytes: bytes}
+	d.variables[base] = s
+	return s
+}
+
 // giveBack frees an allocation once; later calls do nothing.
 func (d *Device) giveBack(base driver.Address) error {
 	d.mu.Lock()

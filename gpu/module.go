@@ -106,15 +106,31 @@ func (m *Module) Global(name string) (*Buffer, error) {
 	if err != nil {
 		return nil, wrap("module "+m.name, err)
 	}
-	return &Buffer{mem: &memory{dev: m.dev, base: base, bytes: bytes, borrowed: true, state: &memoryState{bytes: bytes}}, bytes: bytes}, nil
+	return &Buffer{mem: &memory{dev: m.dev, base: base, bytes: bytes, borrowed: true, state: m.dev.stateOf(base, bytes)}, bytes: bytes}, nil
 }
 
 // Unload frees the module; its functions fail from then on.
 func (m *Module) Unload() error {
+	m.forgetVariables()
 	if err := m.m.Unload(); err != nil {
 		return wrap("unload "+m.name, err)
 	}
 	return nil
+}
+
+// forgetVariables drops what the device remembers of the module's variables, whose addresses others may get.
+func (m *Module) forgetVariables() {
+	named, ok := m.m.(driver.Variables)
+	if !ok {
+		return // a device that never leaves one incomplete
+	}
+	for _, name := range named.Variables() {
+		if base, _, err := m.m.Global(name); err == nil {
+			m.dev.mu.Lock()
+			delete(m.dev.variables, base)
+			m.dev.mu.Unlock()
+		}
+	}
 }
 
 // Function is an entry of a module, ready to launch.

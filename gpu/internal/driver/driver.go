@@ -161,6 +161,11 @@ type Module interface {
 	Unload() error
 }
 
+// Variables is implemented by modules whose device can leave a variable incomplete.
+type Variables interface {
+	Variables() []string // the names that Global knows, sorted
+}
+
 // Function is an entry point of a module.
 type Function interface {
 	Name() string
@@ -220,7 +225,7 @@ type Result struct {
 	Lines     []perf.LineCounts // by PTX line
 	Executed  uint64            // CTAs executed
 	Sampled   int               // 1, or every k-th CTA
-	Touched   []Touched         // allocations that the launch accessed, sorted by Base; nil where the device cannot tell
+	Touched   []Touched         // allocations and variables that the launch accessed, sorted by Base; nil where the device cannot tell
 	Cold      bool              // the L2 was cold at the start
 	Simulated *perf.Simulation  // of the whole grid; nil where it was not asked for
 	Samples   []time.Duration   // measured durations; empty on the virtual device
@@ -231,9 +236,10 @@ type Result struct {
 	Remarks   string            // of a sanitized launch: what is worth knowing and not wrong
 }
 
-// Touched says what a launch did to one allocation; an atomic reads and writes.
+// Touched says what a launch did to one allocation or variable of a module; an atomic reads and writes.
 type Touched struct {
-	Base          Address // as Alloc returned it
+	Base          Address // as Alloc or Global returned it
+	Bytes         int64
 	Read, Written bool
 }
 

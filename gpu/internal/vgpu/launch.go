@@ -276,7 +276,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 		if a.written.Load() == r.number && !r.exactWrites {
 			a.markWhole()
 		}
-		if t := (driver.Touched{Base: driver.Address(a.low), Read: a.read.Load() == r.number, Written: a.written.Load() == r.number}); a.owned && (t.Read || t.Written) {
+		if t := (driver.Touched{Base: driver.Address(a.low), Bytes: int64(a.high - a.low), Read: a.read.Load() == r.number, Written: a.written.Load() == r.number}); t.Read || t.Written {
 			result.Touched = append(result.Touched, t)
 		}
 	}

@@ -3,6 +3,7 @@ package vgpu
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"sort"
@@ -223,14 +224,17 @@ func (l *module) Global(name string) (driver.Address, int64, error) {
 	defer l.mu.Unlock()
 	a := l.globals[name]
 	if a == nil || l.unloaded.Load() {
-		names := make([]string, 0, len(l.globals))
-		for n := range l.globals {
-			names = append(names, n)
-		}
-		sort.Strings(names)
+		names := slices.Sorted(maps.Keys(l.globals))
 		return 0, 0, fmt.Errorf("%s: no variable %q: there are %s", l.name, name, strings.Join(append(names, "no others")[:max(len(names), 1)], ", "))
 	}
 	return driver.Address(a.low), int64(a.high - a.low), nil
+}
+
+// Variables are the names that Global knows, sorted.
+func (l *module) Variables() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.globals))
 }
 
 // Unload frees the module's variables; its functions cannot be launched any more.
