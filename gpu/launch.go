@@ -252,10 +252,15 @@ func (f *Function) observe(spec LaunchSpec, l *driver.Launch, r *driver.Result) 
 
 // simulatedOf is the device's prediction, or why there is none.
 func simulatedOf(l *driver.Launch, r *driver.Result) *perf.Simulation {
-	if r.Simulated == nil && l.Function != nil && !l.Simulate {
+	switch {
+	case r.Simulated != nil || l.Function == nil:
+		return r.Simulated
+	case l.Sanitize:
+		return &perf.Simulation{Why: "launches under the sanitizer are not simulated"}
+	case !l.Simulate:
 		return &perf.Simulation{Why: "the simulation is off"}
 	}
-	return r.Simulated
+	return nil
 }
 
 // track keeps what may be read up to date: a sampled launch leaves what it wrote incomplete, and so does a launch that reads

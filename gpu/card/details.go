@@ -64,6 +64,9 @@ func (c *launchCard) rows() *rowWriter {
 	if why := l.BoundsAlone(); why != "" {
 		w.add(shownAbove, "by bounds alone", why, perf.Modelled)
 	}
+	if waits := l.Waits(3); waits != "" {
+		w.add(explains, "schedulers wait for", waits, perf.Modelled)
+	}
 	c.memoryRows(w)
 	c.workRow(w)
 	if useful := l.Useful(); useful.Tag == perf.Formula && l.TotalFLOPs.Tag == perf.Executed && l.TotalFLOPs.Value > 1.01*useful.Value {
@@ -127,9 +130,7 @@ func (c *launchCard) memoryRows(w *rowWriter) {
 		w.add(memoryPath, "asked by threads", perf.Format(asked, "B"), perf.Executed)
 	}
 	if c.wasteful() {
-		moved := l.Sectors.Value * 32
-		w.add(shownAbove, "in sectors, needed", perf.Format(moved, "B")+", "+perf.Format(moved*(1-c.excess), "B")+" = "+perf.WholePercent(100*(1-c.excess)), l.Sectors.Tag)
-		w.add(shownAbove, "excessive sectors", perf.FormatCount(c.excess*l.Sectors.Value)+", "+perf.WholePercent(100*c.excess), l.Sectors.Tag)
+		w.add(shownAbove, "excessive sectors", perf.FormatCount(c.excess*l.Sectors.Value)+" of "+perf.FormatCount(l.Sectors.Value)+", "+perf.WholePercent(100*c.excess), l.Sectors.Tag)
 		sectors, ideal, at := c.worstRequest()
 		w.add(shownAbove, "sectors a request"+at, perf.Trimmed(sectors)+", ideal "+perf.Trimmed(ideal), l.Requests.Tag)
 	}
@@ -140,6 +141,8 @@ func (c *launchCard) memoryRows(w *rowWriter) {
 	}
 	distinct := l.MinBytes.Known() && l.MinBytes.Tag == perf.Executed
 	switch formula := l.IdealBytes.Tag == perf.Formula; {
+	case distinct && !formula && l.IdealBytes.Value < l.MinBytes.Value:
+		w.add(memoryPath, "ideal, distinct sectors", l.IdealBytes.Number()+", "+l.MinBytes.Number(), l.MinBytes.Tag)
 	case distinct && formula:
 		w.add(memoryPath, "must move, distinct", l.IdealBytes.Number()+", "+l.MinBytes.Number(), perf.Formula, perf.Executed)
 	case distinct:

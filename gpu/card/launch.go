@@ -176,9 +176,9 @@ func (c *launchCard) gauge(p *page) {
 	case c.wasteful():
 		g.solid(1-c.excess, col)
 		g.dotted(1-c.excess, colourFault)
-		moved := perf.Format(l.Sectors.Value*32, "B")
-		p.image(g.done(), perf.WholePercent(100*(1-c.excess))+" of the "+moved+" is useful", 600, 14, true)
-		p.caption("solid: needed · dotted: excessive · end: " + moved)
+		all := perf.FormatCount(l.Sectors.Value) + " sectors"
+		p.image(g.done(), perf.WholePercent(100*(1-c.excess))+" of "+all+" are needed", 600, 14, true)
+		p.caption("solid: needed · dotted: excessive · end: " + all)
 	case l.Duration.Tag == perf.Measured:
 		share, roof := c.measuredShare()
 		if share == 0 {
@@ -262,8 +262,8 @@ func (c *launchCard) figures() []figure {
 		sectors, ideal, at := c.worstRequest()
 		label := "a request" + at + ", ideal " + perf.Trimmed(ideal)
 		return []figure{
-			{perf.Format(l.Sectors.Value*32, "B"), "moved in sectors", false},
-			{perf.Format(l.Sectors.Value*(1-c.excess)*32, "B"), "needed: " + perf.WholePercent(100*(1-c.excess)), false},
+			{l.Traffic().Number(), "DRAM" + refetchText(l), l.Traffic().Tag == perf.Modelled},
+			{l.IdealBytes.Number(), "ideal", l.IdealBytes.Tag == perf.Modelled},
 			{perf.Trimmed(sectors) + " sectors", label, false},
 			time, occupancy,
 		}
@@ -336,12 +336,11 @@ func (c *launchCard) floorText() string {
 
 // floor is the best time of the limiting resource, where that is bytes or FLOPs.
 func (c *launchCard) floor() float64 {
-	switch top := c.l.Limit(); top.Resource {
-	case perf.ResourceLaunch, perf.ResourceLatency, perf.ResourceGrid:
+	top := c.l.Limit()
+	if top.About || top.Resource == perf.ResourceLaunch || top.Resource == perf.ResourceGrid {
 		return 0
-	default:
-		return top.Seconds
 	}
+	return top.Seconds
 }
 
 func (c *launchCard) occupancyLabel() string {

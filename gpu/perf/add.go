@@ -31,6 +31,14 @@ func (a *Contention) Add(b Contention) {
 	a.Passes += b.Passes
 }
 
+// Add keeps the more of each: launches come one after another, and so their updates do not wait for each other.
+func (a *Hottest) Add(b Hottest) {
+	if b.Packets+b.Updates > a.Packets+a.Updates {
+		a.Packets, a.Updates, a.Shared = b.Packets, b.Updates, b.Shared
+	}
+	a.Compares = max(a.Compares, b.Compares)
+}
+
 // Add adds another count field by field. Distinct sectors add up only where launches touch different memory, so the sum is
 // an upper bound of the distinct sectors of both.
 func (a *CacheCounts) Add(b CacheCounts) {
@@ -44,8 +52,7 @@ func (a *CacheCounts) Add(b CacheCounts) {
 	a.DistinctWritten += b.DistinctWritten
 }
 
-// Add adds the counts of another launch, or of other CTAs of the same launch, field by field; LoadRounds is a longest
-// chain and keeps the larger.
+// Add adds the counts of another launch field by field; LoadRounds, a longest chain, and Hottest keep the larger.
 func (a *Counts) Add(b *Counts) {
 	a.CTAs += b.CTAs
 	a.Warps += b.Warps
@@ -67,6 +74,7 @@ func (a *Counts) Add(b *Counts) {
 	a.SharedAtomic.Add(b.SharedAtomic)
 	a.GlobalContention.Add(b.GlobalContention)
 	a.SharedContention.Add(b.SharedContention)
+	a.Hottest.Add(b.Hottest)
 	a.Barriers += b.Barriers
 	a.Waits += b.Waits
 	a.Branches += b.Branches

@@ -25,6 +25,7 @@ var adviceRules = []struct {
 	{"does not fit", adviseFit, []Tag{Formula}},
 	{"excessive sectors", adviseSectors, []Tag{Executed}},
 	{"spills", adviseSpills, []Tag{Formula}},
+	{"contention", adviseContention, []Tag{Executed}},
 	{"launch", adviseLaunch, []Tag{Modelled}},
 	{"small grid", adviseGrid, []Tag{Formula, Datasheet}},
 	{"partial last wave", adviseTail, []Tag{Formula, Datasheet}},
@@ -144,11 +145,8 @@ func adviseLaunch(l *Launch) (string, *LineCounts) {
 	if l.top() != ResourceLaunch || l.Profile == nil {
 		return "", nil
 	}
-	share, model := 1.0, l.Duration.Low // bounds alone are the low end of their range
-	if l.Simulated.Done() {
-		model = l.Duration.Value
-	}
-	if model > 0 {
+	share := 1.0
+	if model := l.modelled(); model > 0 {
 		share = min(1, l.Profile.LaunchSeconds/model)
 	}
 	return fmt.Sprintf("The launch alone is %s of the time: give one launch more work, or fuse it with its neighbours",
@@ -212,6 +210,9 @@ func adviseLatency(l *Launch) (string, *LineCounts) {
 	if l.top() != ResourceLatency {
 		return "", nil
 	}
+	if wait, share := l.waitedFor(); share > 0 && wait != WaitMemory {
+		return fmt.Sprintf("Schedulers wait %s of their cycles for %s: %s", WholePercent(100*share), wait, waits[wait].help), nil
+	}
 	switch n := l.Counts.LoadRounds; {
 	case n > 1:
 		return fmt.Sprintf("%s loads wait for each other in a warp: issue several independent loads before the first use", FormatCount(float64(n))), nil
@@ -222,8 +223,44 @@ func adviseLatency(l *Launch) (string, *LineCounts) {
 		(l.Shape.Threads()+WarpSize-1)/WarpSize), nil
 }
 
+// waitedFor is what a launch waits for whose time no bound explains, and its share of the cycles; 0: a bound does.
+func (l *Launch) waitedFor() (Wait, float64) {
+	if l.Duration.Tag == Measured || !l.waiting(l.Bounds, l.Duration.Value) {
+		return 0, 0
+	}
+	return l.Simulated.Longest()
+}
+
+// adviseContention: the updates of one place come one after another, whoever makes them.
+func adviseContention(l *Launch) (string, *LineCounts) {
+	if l.top() != ResourceAtomics {
+		return "", nil
+	}
+	var worst *LineCounts
+	most := uint64(0)
+	for i := range l.PerLine {
+		if c := &l.PerLine[i]; c.Class == ClassGlobal && c.Contention.Passes > most {
+			worst, most = c, c.Contention.Passes
+		}
+	}
+	at := ""
+	if worst != nil {
+		at = " at " + worst.Where()
+	}
+	h := &l.Counts.Hottest
+	if c := l.Profile; float64(h.Compares)*c.L2Latency >= h.Cycles(c) {
+		return fmt.Sprintf("%s compare-and-swaps of one address%s wait for each other: use an atomic that does it in one step (atomicAdd, atomicMax), or one a CTA",
+			FormatCount(float64(h.Compares)), at), worst
+	}
+	return fmt.Sprintf("%s updates of one place%s wait for each other: add up in the warp (__reduce_add_sync, shuffles) and the CTA (shared memory) first, then one atomic a CTA",
+		FormatCount(float64(h.Updates)), at), worst
+}
+
 func adviseRefetch(l *Launch) (string, *LineCounts) {
-	r := l.Refetch()
+	r := 0.0 // lanes that ask for parts of sectors are another matter
+	if least := max(l.IdealBytes.Value, l.MinBytes.Value); least > 0 {
+		r = l.DRAMBytes.Value / least
+	}
 	if r < 1.25 || !l.near(ResourceDRAM) {
 		return "", nil
 	}

@@ -53,6 +53,14 @@ type Contention struct {
 	Passes    uint64 // lanes at each request's most wanted address, summed
 }
 
+// Hottest is what atomics on global memory wanted most: the requests of warps to one line of 128 bytes and the lanes' updates of
+// it, which L2 serves one after another, and the most compare-and-swaps of one address, each of which waits for the one before.
+type Hottest struct {
+	Packets, Updates uint64
+	Compares         uint64
+	Shared           bool // several CTAs updated the line
+}
+
 // CacheCounts is what replaying the accesses through the L1 of each SM and one sectored L2 gave, in 32-byte sectors.
 // Everything but the Distinct fields depends on the cache model.
 type CacheCounts struct {
@@ -63,7 +71,7 @@ type CacheCounts struct {
 }
 
 // Counts is everything that one launch did, exact on the virtual GPU. All fields are sums over all CTAs, so that
-// two Counts add up field by field.
+// two Counts add up field by field, but for those that are a most.
 type Counts struct {
 	CTAs, Warps                           uint64
 	WarpInstructions                      uint64             // issued once a warp
@@ -74,6 +82,7 @@ type Counts struct {
 	LocalLoad, LocalStore                 Access
 	SharedLoad, SharedStore, SharedAtomic SharedAccess
 	GlobalContention, SharedContention    Contention
+	Hottest                               Hottest
 	Barriers                              uint64 // warps arriving at bar.sync and the like
 	Waits                                 uint64 // waits for asynchronous work that a warp executed: cp.async.wait_group, mbarrier.try_wait, wgmma.wait_group and the like
 	Branches                              uint64 // conditional branches executed by a warp

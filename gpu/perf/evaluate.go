@@ -186,10 +186,26 @@ func (l *Launch) trafficFigures(s scaling) {
 	l.L2Bytes = Figure{Value: float64(c.L2Lookups) * sector * s.factor, Unit: "B", Tag: Modelled, Source: "sectors that missed the modelled L1" + s.note}
 	l.L1Hit = rate(c.L1Hits, c.L1Lookups, "modelled L1 of each SM"+s.note)
 	l.L2Hit = rate(c.L2Hits, c.L2Lookups, "modelled sectored L2, writes count as hits"+s.note)
-	l.IdealBytes = l.MinBytes
+	l.IdealBytes = l.asked(s)
 	if l.MinimumBytes > 0 || l.OwnBytes > 0 {
 		l.IdealBytes = Figure{Value: l.MinimumBytes, Unit: "B", Tag: Formula, Source: "each operand once, by the kernel's formula"}
 	}
+}
+
+// asked is the least that the lanes' own bytes need: each sector that they touch once, and of it no more than they asked for, so
+// that lanes which use 4 bytes of each sector show. The sums cannot tell bytes that several lanes share, so it is at most too large.
+func (l *Launch) asked(s scaling) Figure {
+	const sector = 32
+	c := &l.Counts
+	read := min(c.Cache.DistinctRead*sector, c.GlobalLoad.Bytes+c.GlobalAtomic.Bytes)
+	written := min(c.Cache.DistinctWritten*sector, c.GlobalStore.Bytes+c.GlobalAtomic.Bytes)
+	f := l.MinBytes
+	if distinct := (c.Cache.DistinctRead + c.Cache.DistinctWritten) * sector; distinct > 0 && read+written > 0 && read+written < distinct {
+		share := float64(read+written) / float64(distinct)
+		f.Value, f.Low, f.High = f.Value*share, f.Low*share, f.High*share
+		f.Source = "bytes that lanes asked for" + s.note
+	}
+	return f
 }
 
 // sampledTraffic scales DRAM traffic. Data that belongs to one CTA scales with the CTAs, data that all share does not, so

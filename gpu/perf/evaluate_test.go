@@ -35,6 +35,33 @@ func copyLaunch(n uint64) Observation {
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
 
 // TestEvaluateCopy: every figure of a copy against its closed form.
+// Lanes that use four bytes of every sector: the ideal is what they ask for, the range never goes below what a bound allows at
+// best, and sharing between CTAs decides whether contention grows with the grid.
+func TestIdealRangeAndContention(t *testing.T) {
+	p := h200(t)
+	l := Evaluate(shaped(func(o *Observation) {
+		o.Counts.GlobalLoad, o.Counts.GlobalStore = Access{Requests: 1 << 15, Lanes: 1 << 20, Bytes: 4 << 20, Sectors: 1 << 20, IdealSectors: 1 << 17}, Access{Bytes: 4 << 20}
+		o.Counts.Cache = CacheCounts{DRAMReadSectors: 1 << 20, DRAMWriteSectors: 1 << 17, DistinctRead: 1 << 20, DistinctWritten: 1 << 17}
+	}), p)
+	if l.IdealBytes.Value != 8<<20 || l.IdealBytes.Tag != Executed || l.Refetch() != 4.5 || l.MinBytes.Value != 36<<20 {
+		t.Errorf("ideal %+v of %+v, %v× fetched", l.IdealBytes, l.MinBytes, l.Refetch())
+	}
+	near := Evaluate(shaped(func(o *Observation) {
+		o.Counts.Cache.DRAMReadSectors = 1 << 20
+		o.Simulated = &Simulation{Seconds: 7e-6, Cycles: 12000, Alone: 300, Waits: [NumWaits]float64{WaitMemory: .1}}
+	}), p)
+	if d := near.Duration; d.Low < near.Limit().Seconds || d.Low < .79*d.Value || d.High < d.Value {
+		t.Errorf("%+v goes below %+v", d, near.Limit())
+	}
+	for shared, factor := range map[bool]float64{true: 4, false: 1} {
+		o := shaped(func(o *Observation) { o.Counts.Hottest = Hottest{Packets: 1e5, Updates: 1e5, Shared: shared} })
+		o.Sampled, o.Executed = 4, o.Shape.CTAs()/4
+		if b := Evaluate(o, p).Limit(); b.Resource != ResourceAtomics || math.Abs(b.Seconds/(factor*11e5/p.BoostHz)-1) > 1e-9 {
+			t.Errorf("shared %v: %+v", shared, b)
+		}
+	}
+}
+
 func TestEvaluateCopy(t *testing.T) {
 	const n = 1 << 24
 	p := h200(t)

@@ -46,6 +46,7 @@ type Bound struct {
 	Resource string  // "DRAM", "L2", "shared", "issue", "FP32", "tensor", "latency", "launch" …
 	Seconds  float64 // at best
 	Source   string
+	About    bool // an estimate of the model, which a GPU may beat by a little
 }
 
 // Launch is one launch as cards, notebooks and --json show it. Every figure has its tag; an absent one says why.

@@ -12,12 +12,15 @@ type Simulation struct {
 	Cycles  float64 // of the busiest SM
 	Alone   float64 // cycles of one CTA that has an SM to itself
 	Tail    float64 // seconds that the partial last wave costs
-	Traced  int     // CTAs that were simulated
-	Cut     bool    // their traces were cut, and extended at the steady rate
-	Machine MachineCycles
-	Partial float64 // share of the stored sectors that were filled in part, 0 to 1
-	Wgmma   bool    // the tensor cores worked for wgmma, which reaches more than mma.sync
-	Why     string  // there is none
+	// Contention is the seconds that L2 works for the line or the address that atomics want most.
+	Contention float64
+	Waits      [NumWaits]float64 // shares of the schedulers' cycles in which no warp could go on, 0 to 1, by what was waited for
+	Traced     int               // CTAs that were simulated
+	Cut        bool              // their traces were cut, and extended at the steady rate
+	Machine    MachineCycles
+	Partial    float64 // share of the stored sectors that were filled in part, 0 to 1
+	Wgmma      bool    // the tensor cores worked for wgmma, which reaches more than mma.sync
+	Why        string  // there is none
 }
 
 // Done tells whether there is a prediction.
@@ -25,7 +28,7 @@ func (s *Simulation) Done() bool { return s != nil && s.Why == "" && s.Cycles > 
 
 // Scale changes the prediction to that of f times the work.
 func (s *Simulation) Scale(f float64) {
-	for _, x := range []*float64{&s.Seconds, &s.Cycles, &s.Tail, &s.Machine.Issue, &s.Machine.FP32, &s.Machine.Integer, &s.Machine.SFU, &s.Machine.FP64,
+	for _, x := range []*float64{&s.Seconds, &s.Cycles, &s.Tail, &s.Contention, &s.Machine.Issue, &s.Machine.FP32, &s.Machine.Integer, &s.Machine.SFU, &s.Machine.FP64,
 		&s.Machine.FP16, &s.Machine.Tensor, &s.Machine.LSU} {
 		*x *= f
 	}
@@ -69,7 +72,7 @@ func (b *modeller) machineBounds() {
 	m := &b.l.Simulated.Machine
 	add := func(resource string, cycles float64, source string) {
 		if cycles > 0 {
-			b.m.bounds = append(b.m.bounds, Bound{resource, cycles / b.p.BoostHz, source})
+			b.m.bounds = append(b.m.bounds, Bound{resource, cycles / b.p.BoostHz, source, true})
 		}
 	}
 	add(ResourceIssue, m.Issue, "machine code: a scheduler issues one instruction a cycle")
@@ -80,6 +83,6 @@ func (b *modeller) machineBounds() {
 		add(ResourceLatency, b.l.Simulated.Alone*b.sp.waves*b.p.BoostHz/b.p.ModelHz, "one CTA alone, simulated, × waves")
 	}
 	if b.l.Simulated.Tail > 0 {
-		b.m.bounds = append(b.m.bounds, Bound{ResourceTail, b.l.Simulated.Tail, "what the partial last wave adds"})
+		b.m.bounds = append(b.m.bounds, Bound{ResourceTail, b.l.Simulated.Tail, "what the partial last wave adds", true})
 	}
 }

@@ -41,8 +41,9 @@ const (
 	ResourceInteger = "integer"
 	ResourceLSU     = "load/store"
 	ResourceLatency = "latency"
-	ResourceTail    = "tail" // what the partial last wave adds
-	ResourceGrid    = "grid" // too few CTAs: some SMs have all the work of one resource
+	ResourceTail    = "tail"    // what the partial last wave adds
+	ResourceAtomics = "atomics" // updates of one line or address of global memory, one after another
+	ResourceGrid    = "grid"    // too few CTAs: some SMs have all the work of one resource
 	ResourceLaunch  = "launch"
 )
 
@@ -63,7 +64,7 @@ func (l *Launch) figure(m model) Figure {
 		if !m.simulated {
 			what = m.slowest
 		}
-		return Figure{Value: m.seconds, Low: low * m.seconds, High: high * m.seconds, Unit: "s", Tag: Modelled,
+		return Figure{Value: m.seconds, Low: max(low*m.seconds, m.least()), High: high * m.seconds, Unit: "s", Tag: Modelled,
 			Source: fmt.Sprintf("launch + %s, × %.1f–%.1f%s", what, low, high, why)}
 	}
 	low, high := m.seconds*modelLow, m.seconds*modelHigh
@@ -72,6 +73,16 @@ func (l *Launch) figure(m model) Figure {
 		source = fmt.Sprintf("launch, × %.1f–%.1f", modelLow, modelHigh)
 	}
 	return Figure{Value: math.Sqrt(low * high), Low: low, High: high, Unit: "s", Tag: Modelled, Source: source}
+}
+
+// least is below what the range does not go: what the largest bound allows at best, never more than what is predicted.
+func (m *model) least() float64 {
+	for _, b := range m.bounds {
+		if !b.About {
+			return min(b.Seconds, m.seconds)
+		}
+	}
+	return 0
 }
 
 // spread is how CTAs fall on SMs.
@@ -125,8 +136,8 @@ func (b *modeller) smallGridBound() {
 	if b.busiest.Resource == largest.Resource || !(b.busiest.Seconds*(1-balancedWithin) > largest.Seconds) {
 		return
 	}
-	b.m.bounds = append(b.m.bounds, Bound{ResourceGrid, b.busiest.Seconds,
-		fmt.Sprintf("%s of %s CTAs on %d SMs", b.busiest.Resource, FormatCount(b.sp.ctas), b.p.SMs)})
+	b.m.bounds = append(b.m.bounds, Bound{Resource: ResourceGrid, Seconds: b.busiest.Seconds,
+		Source: fmt.Sprintf("%s of %s CTAs on %d SMs", b.busiest.Resource, FormatCount(b.sp.ctas), b.p.SMs)})
 }
 
 // add notes a resource: its best time, and the time that the prediction takes.
@@ -134,7 +145,7 @@ func (b *modeller) add(resource string, best, predicted float64, source string) 
 	if !(best > 0) {
 		return
 	}
-	b.m.bounds = append(b.m.bounds, Bound{resource, best, source})
+	b.m.bounds = append(b.m.bounds, Bound{resource, best, source, resource == ResourceLatency || resource == ResourceAtomics})
 	if predicted > b.t {
 		b.t, b.m.slowest = predicted, resource
 	}
@@ -158,6 +169,10 @@ func (l *Launch) model(p *Profile, s scaling) model {
 	if l.Simulated.Done() {
 		b.machineBounds()
 	}
+	if l.Counted || l.Simulated.Done() {
+		t, source := l.contention(p, s)
+		b.add(ResourceAtomics, t*p.ModelHz/p.BoostHz, t, source)
+	}
 	b.add(ResourceLaunch, p.LaunchSeconds, 0, "a launch, fitted")
 	b.smallGridBound()
 	sort.SliceStable(b.m.bounds, func(i, j int) bool { return b.m.bounds[i].Seconds > b.m.bounds[j].Seconds })
@@ -166,6 +181,9 @@ func (l *Launch) model(p *Profile, s scaling) model {
 		b.m.seconds = p.LaunchSeconds + b.t
 		if l.Simulated.Done() && l.Simulated.Seconds >= b.t {
 			b.m.simulated, b.m.seconds = true, p.LaunchSeconds+l.Simulated.Seconds
+			if l.waiting(b.m.bounds, b.m.seconds) {
+				b.m.winner = ResourceLatency
+			}
 		}
 	}
 	return b.m

@@ -56,6 +56,7 @@ var boundWords = map[string]struct {
 	ResourceLatency: {"Latency-bound", "", ToneWaiting},
 	ResourceGrid:    {"Latency-bound", "", ToneWaiting},
 	ResourceLaunch:  {"Launch-bound", "", ToneWaiting},
+	ResourceAtomics: {"Contention-bound", "", ToneWaiting},
 }
 
 // Verdict says what limits the launch: the largest bound, two within 10 % as balanced; where the time was measured, the
@@ -83,18 +84,34 @@ func (l *Launch) Verdict() Verdict {
 	v := Verdict{Kind: words.kind, Tone: words.tone, Tag: Modelled}
 	switch top.Resource {
 	case ResourceLaunch:
-		v.Headline = words.kind + ": " + Of(top.Seconds, max(l.Duration.Low, top.Seconds), "s")
-		if l.Duration.Low > 0 {
-			v.Share = top.Seconds / l.Duration.Low
-		}
+		whole := max(l.modelled(), top.Seconds)
+		v.Headline, v.Share = words.kind+": "+Of(top.Seconds, whole, "s"), top.Seconds/whole
+	case ResourceAtomics:
+		v.Headline = fmt.Sprintf("%s: %s updates of one place take about %s", words.kind, FormatCount(float64(max(l.Counts.Hottest.Updates, l.Counts.Hottest.Compares))), Format(top.Seconds, "s"))
 	case ResourceGrid:
 		v.Headline = fmt.Sprintf("%s: %s of %d SMs have work, for %s at best", words.kind, FormatCount(float64(l.Shape.CTAs())), l.Profile.SMs, Format(top.Seconds, "s"))
 	case ResourceLatency:
+		if l.waiting(l.Bounds, l.Duration.Value) {
+			wait, share := l.Simulated.Longest()
+			v.Share, v.Headline = share, fmt.Sprintf("%s: %s of the cycles wait for %s", words.kind, WholePercent(100*share), wait)
+			break
+		}
 		v.Headline = words.kind + ": one CTA at a time takes " + Format(top.Seconds, "s")
 	default:
 		v.Headline = fmt.Sprintf("%s: %s %s at best", words.kind, words.subject, Format(top.Seconds, "s"))
+		if top.About {
+			v.Headline = fmt.Sprintf("%s: %s about %s", words.kind, words.subject, Format(top.Seconds, "s"))
+		}
 	}
 	return v
+}
+
+// modelled is the time of the model, which of bounds alone is the low end of the range.
+func (l *Launch) modelled() float64 {
+	if l.Simulated.Done() {
+		return l.Duration.Value
+	}
+	return l.Duration.Low
 }
 
 // Limit is the bound that the verdict names first, zero where there is none.
@@ -122,7 +139,7 @@ func (l *Launch) wasteful(resource string, share float64) bool {
 	return false
 }
 
-// Refetch is DRAM traffic over the least traffic; 0 where one of them is unknown.
+// Refetch is DRAM traffic over the least that the lanes' bytes need; 0 where one of them is unknown.
 func (l *Launch) Refetch() float64 {
 	if !l.DRAMBytes.Known() || !l.IdealBytes.Known() || !(l.IdealBytes.Value > 0) {
 		return 0

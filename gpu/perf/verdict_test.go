@@ -91,6 +91,27 @@ func TestVerdictAndAdvice(t *testing.T) {
 		}), "Balanced: L2 and DRAM", "Both L2 (7.10 µs) and DRAM (6.99 µs) must shrink before the time does"},
 		{"spills", shaped(func(o *Observation) { o.Counts.Cache.DRAMReadSectors, o.SpillBytes = 1<<20, 48 }),
 			"Memory-bound: DRAM allows 6.99 µs at best", "Registers spill 48 B a thread to local memory: fewer values alive at once, or smaller tiles"},
+		{"one address", shaped(func(o *Observation) { // 10 cycles a request and 1 a lane, at 1.755 GHz
+			o.Counts.Hottest = Hottest{Packets: 1e5, Updates: 32e5, Shared: true}
+			o.Lines = []LineCounts{line("", 0, Access{}, SharedAccess{}), {PTXLine: 9, SourceLine: 4, File: "h.cu", Class: ClassGlobal, Contention: Contention{Requests: 1e5, Passes: 32e5}}}
+		}), "Contention-bound: 3.20 M updates of one place take about 2.12 ms",
+			"3.20 M updates of one place at h.cu:4 wait for each other: add up in the warp (__reduce_add_sync, shuffles) and the CTA (shared memory) first, then one atomic a CTA"},
+		{"compare and swap", shaped(func(o *Observation) {
+			o.Counts.Hottest = Hottest{Packets: 1e4, Updates: 1e5, Compares: 1e5, Shared: true}
+		}), "Contention-bound: 100 k updates of one place take about 13.9 ms",
+			"100 k compare-and-swaps of one address wait for each other: use an atomic that does it in one step (atomicAdd, atomicMax), or one a CTA"},
+		{"waits for memory", shaped(func(o *Observation) {
+			o.Counts.Cache.DRAMReadSectors, o.Counts.LoadRounds = 1<<20, 9
+			o.Simulated = &Simulation{Seconds: 25e-6, Cycles: 43000, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .7, WaitBarrier: .1}}
+		}), "Latency-bound: 70% of the cycles wait for data from memory", "9 loads wait for each other in a warp: issue several independent loads before the first use"},
+		{"waits at barriers", shaped(func(o *Observation) {
+			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .1, WaitBarrier: .6}}
+		}), "Latency-bound: 60% of the cycles wait for other warps at barriers",
+			"Schedulers wait 60% of their cycles for other warps at barriers: fewer barriers, or several CTAs an SM, so that one works while another waits"},
+		{"a bound explains it", shaped(func(o *Observation) {
+			o.Counts.Cache.DRAMReadSectors = 1 << 20
+			o.Simulated = &Simulation{Seconds: 13e-6, Cycles: 22800, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .7}}
+		}), "Memory-bound: DRAM allows 6.99 µs at best", "Bytes are the cost: half of the 33.6 MB would take half the 6.99 µs"},
 		{"does not fit", shaped(func(o *Observation) { o.Registers, o.Shape.CTA = 156, [3]uint32{512, 1, 1} }),
 			"Does not fit: not one CTA on an SM, limit: registers",
 			"One CTA needs 512 threads × 156 registers and 0 B of shared memory: more than an SM has. Use smaller CTAs"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 
 	"memwall/gpu/internal/driver"
@@ -126,6 +127,39 @@ func TestContention(t *testing.T) {
 		s := countBody(t, d, c.lanes, c.key+" mov.u32 %r1, tile; mad.lo.u32 %r0, %r0, 4, %r1; atom.shared.add.u32 %r2, [%r0], 1;").Counts
 		if g.GlobalContention != want || s.SharedContention != want || g.SharedContention != (perf.Contention{}) {
 			t.Errorf("%s %d lanes: global %+v, shared %+v, want %+v", c.key, c.lanes, g.GlobalContention, s.SharedContention, want)
+		}
+	}
+}
+
+// What atomics of a whole launch want most: of a line the requests and lanes of all CTAs, of an address the compare-and-swaps.
+func TestHottest(t *testing.T) {
+	d := openTest(t, testProfile())
+	kernel := func(body string) string {
+		return header + `.visible .entry k(.param .u64 p) {
+	.reg .b32 %t, %c, %n, %r<4>; .reg .b64 %a, %o;
+	ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x;
+	` + body + `
+	ret;
+}
+`
+	}
+	p := allocate(t, d, 1<<20)
+	for _, c := range []struct {
+		what, body string
+		want       perf.Hottest
+	}{
+		{"all on one address", "red.global.add.u32 [%a], 1;", perf.Hottest{Packets: 8, Updates: 256, Shared: true}},
+		{"a word a thread, the same in each CTA", "mul.wide.u32 %o, %t, 4; add.s64 %a, %a, %o; red.global.add.u32 [%a], 1;", perf.Hottest{Packets: 4, Updates: 128, Shared: true}},
+		{"a word a thread of the grid", "mad.lo.u32 %r0, %c, %n, %t; mul.wide.u32 %o, %r0, 4; add.s64 %a, %a, %o; red.global.add.u32 [%a], 1;", perf.Hottest{Packets: 1, Updates: 32}},
+		{"an address a CTA", "mul.wide.u32 %o, %c, 4096; add.s64 %a, %a, %o; red.global.add.u32 [%a], 1;", perf.Hottest{Packets: 2, Updates: 64}},
+		{"a swap each on one address", "atom.global.cas.b32 %r1, [%a], 7, 8;", perf.Hottest{Packets: 8, Updates: 256, Compares: 256, Shared: true}},
+		{"a swap each on four words", "and.b32 %r0, %t, 3; mul.wide.u32 %o, %r0, 4; add.s64 %a, %a, %o; atom.global.cas.b32 %r1, [%a], 7, 8;", perf.Hottest{Packets: 8, Updates: 256, Compares: 64, Shared: true}},
+		{"shared memory", "mov.u32 %r0, s; red.shared.add.u32 [%r0], 1;", perf.Hottest{}},
+	} {
+		f := fn(t, loadModule(t, d, strings.Replace(kernel(c.body), ".reg .b32", ".shared .b32 s; .reg .b32", 1)), "k")
+		r := launch(t, d, f, dim(4), dim(64), p)
+		if r.Counts.Hottest != c.want {
+			t.Errorf("%s: %+v, want %+v", c.what, r.Counts.Hottest, c.want)
 		}
 	}
 }

@@ -406,6 +406,7 @@ func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
 	}
 	p.collectMemory(c, lines, pool)
 	p.collectLines(result, lines)
+	c.Hottest = worstContention(pool)
 	c.LoadRounds = p.loadRounds(c, pool)
 }
 

@@ -199,6 +199,7 @@ func opAtomic(w *warp, in *inst) {
 	w.touch(in, s, &a, in.atomicBytes())
 	if w.w.count {
 		s.atomicGlobal.contend(w.mask, &a)
+		w.w.contention.add(w, in, &a)
 	}
 	w.atomicLanes(in, &a, w.w.memory, w.w.base, true)
 }

@@ -92,6 +92,7 @@ func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key
 			delete(d.predictions.known, key)
 			d.predictions.mu.Unlock()
 		}
+		s.Contention = d.contentionOf(l, &result.Counts) / d.profile.ModelHz // which addresses atomics want depends on the data
 		return &s
 	}
 	if t == nil {
@@ -136,6 +137,15 @@ func near(a, b uint64) bool {
 	return math.Abs(float64(a)-float64(b)) <= 0.02*float64(max(a, b))
 }
 
+// contentionOf is how many cycles L2 works for what the atomics of the whole grid want most.
+func (d *Device) contentionOf(l *driver.Launch, c *perf.Counts) float64 {
+	cycles := c.Hottest.Cycles(d.profile)
+	if c.Hottest.Shared {
+		cycles *= float64(l.Grid.Count()) / float64(max(c.CTAs, 1))
+	}
+	return cycles
+}
+
 // inputFor puts together what the simulation needs.
 func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *replay, c *perf.Counts) *simulate.Input {
 	resident := d.residentCTAs(f, l)
@@ -175,6 +185,7 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *replay, 
 		fetched += s.fetched
 		in.DRAM[id] = float64(s.fetched) / float64(s.requested)
 	})
+	in.Contention = d.contentionOf(l, c)
 	if requested > 0 {
 		in.Mean = float64(fetched) / float64(requested)
 	}

@@ -52,6 +52,9 @@ func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*dri
 	result.Counts.Cache = seen.Counts.Cache
 	in := d.inputFor(f, l, traces, caches, &one.Counts)
 	in.Stop = func() bool { return ctx.Err() != nil }
+	if h := &seen.Counts.Hottest; h.Shared { // the one CTA cannot tell whether others want the same
+		in.Contention = h.Cycles(d.profile) * float64(total) * float64(one.Counts.WarpInstructions) / float64(max(seen.Counts.WarpInstructions, 1))
+	}
 	result.Simulated = simulated(in)
 	result.Host = time.Since(start)
 	return result, nil

@@ -28,6 +28,7 @@ type worker struct {
 	address     [32]uint64
 	address2    [32]uint64
 	olds        [32]uint32 // what lanes of an atomic found
+	contention  contention // of atomics on global memory
 
 	blocks  []blockCounts
 	guarded []guardCounts
@@ -51,6 +52,7 @@ func newWorker(p *program, grid, dim, span driver.Dim3, dynamic int) *worker {
 func (k *worker) begin(r *launchRun) {
 	k.run, k.memory, k.base, k.allocations, k.args, k.count = r, r.memory.host, r.memory.base, r.allocations, r.args, r.count
 	k.fuel, k.idle, k.idleCycles, k.unchecked, k.rounds, k.latest = fullFuel, 0, 0, 0, 0, 0
+	k.contention.begin()
 	clear(k.blocks)
 	clear(k.guarded)
 	for i := range k.sites {

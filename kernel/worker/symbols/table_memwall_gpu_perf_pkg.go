@@ -31,6 +31,7 @@ func symbols_memwall_gpu_perf() Table {
 		"FormatCount":            reflect.ValueOf(memwall_gpu_perf.FormatCount),
 		"FormatPercent":          reflect.ValueOf(memwall_gpu_perf.FormatPercent),
 		"Group":                  reflect.ValueOf((*memwall_gpu_perf.Group)(nil)),
+		"Hottest":                reflect.ValueOf((*memwall_gpu_perf.Hottest)(nil)),
 		"ItemOf":                 reflect.ValueOf(memwall_gpu_perf.ItemOf),
 		"Launch":                 reflect.ValueOf((*memwall_gpu_perf.Launch)(nil)),
 		"Limits":                 reflect.ValueOf((*memwall_gpu_perf.Limits)(nil)),
@@ -68,6 +69,7 @@ func symbols_memwall_gpu_perf() Table {
 		"Total":                  reflect.ValueOf((*memwall_gpu_perf.Total)(nil)),
 		"Trimmed":                reflect.ValueOf(memwall_gpu_perf.Trimmed),
 		"Verdict":                reflect.ValueOf((*memwall_gpu_perf.Verdict)(nil)),
+		"Wait":                   reflect.ValueOf((*memwall_gpu_perf.Wait)(nil)),
 		"WholePercent":           reflect.ValueOf(memwall_gpu_perf.WholePercent),
 	}
 }

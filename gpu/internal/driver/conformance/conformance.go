@@ -383,7 +383,7 @@ func checkScaleCounts(t *testing.T, n int, r *driver.Result, x driver.Address) {
 		c.GlobalStore.Sectors != sectors || c.FLOPs[0] != u || c.CTAs != uint64((n+127)/128) || r.Executed != c.CTAs || r.Sampled != 1 {
 		t.Errorf("n = %d: want %d lanes, %d requests, %d sectors, %d FLOP in %d CTAs; counters %+v, executed %d, sampled %d", n, u, requests, sectors, u, (n+127)/128, c, r.Executed, r.Sampled)
 	}
-	if len(r.Touched) != 1 || r.Touched[0] != (driver.Touched{Base: x, Read: true, Written: true}) {
+	if len(r.Touched) != 1 || r.Touched[0] != (driver.Touched{Base: x, Bytes: r.Touched[0].Bytes, Read: true, Written: true}) || r.Touched[0].Bytes < int64(4*n) {
 		t.Errorf("n = %d: touched %+v, want %#x read and written", n, r.Touched, x)
 	}
 }

@@ -110,7 +110,6 @@ func (s *sm) globalAccess(w *warp, it *item, a *Access, t float64) float64 {
 	}
 	switch it.class {
 	case atomicGlobal:
-		s.contend(w, it, a)
 		return s.share.l2 + s.m.l2
 	case copyAsync:
 		more := max(float64(a.Same)-c, 0) // the write into shared memory
@@ -122,29 +121,6 @@ func (s *sm) globalAccess(w *warp, it *item, a *Access, t float64) float64 {
 		return t + 4
 	}
 	return done
-}
-
-// Cycles that L2 works for a packet of atomics of one warp on one line, and for each of its lanes: from two published
-// histograms (4.3 and 12.3 ms for 2^24 values on an H100).
-const (
-	atomicPacket = 10
-	atomicLane   = 1
-)
-
-// contend adds up the work that atomics are for L2, by line: updates of one line come one after another. A compare-and-swap
-// on one address has to come back before the next can succeed.
-func (s *sm) contend(w *warp, it *item, a *Access) {
-	if s.lines == nil {
-		s.lines = map[uint64]float64{}
-	}
-	for _, x := range w.trace.Lines[a.At : int(a.At)+int(a.Lines)] {
-		work := atomicPacket + atomicLane*float64(a.Lanes)/float64(a.Lines)
-		if it.code.cas {
-			work = float64(a.Same) * s.m.l2 / float64(a.Lines)
-		}
-		s.lines[x>>5] += work
-		s.hottest = max(s.hottest, s.lines[x>>5])
-	}
 }
 
 // loadLine takes the sectors of one line through L1, L2 and DRAM.

@@ -23,7 +23,8 @@ type result struct {
 
 // region is the machine code of a path of basic blocks.
 type region struct {
-	items    []item // as scheduled
+	items    []item  // as scheduled
+	classes  []class // of items, by number
 	accesses int
 	results  []result
 	ptx      int // PTX instructions of the path
@@ -66,6 +67,10 @@ func (p *Program) compile(m *machine, path []int32, accesses []Access) *region {
 	b := &builder{p: p, m: m, path: path, fold: map[int]int{}, lead: map[int]int{}, merged: map[int]uint8{}, defs: map[int32][]int32{}}
 	b.numberValues(accesses)
 	r := b.translate()
+	r.classes = make([]class, len(b.items))
+	for i := range b.items {
+		r.classes[i] = b.items[i].class
+	}
 	r.items = schedule(b.items, b.order)
 	return r
 }

@@ -20,6 +20,7 @@ type Input struct {
 	DRAM            []float64
 	Mean, WriteBack float64
 	Written         float64     // share of the DRAM traffic that is writes
+	Contention      float64     // cycles that L2 works for the line or address that atomics of the grid want most
 	Stop            func() bool // nil: never
 }
 
@@ -51,14 +52,17 @@ type Breakdown struct {
 
 // Result is the prediction for the whole launch, without the launch itself.
 type Result struct {
-	Cycles    float64 // of the busiest SM
-	Seconds   float64
-	Alone     float64 // cycles of one CTA that has an SM to itself
-	Tail      float64 // of Cycles: what the partial last wave costs
-	Traced    int     // CTAs
-	Cut       bool    // the traces were cut and extended at the steady rate
-	Breakdown         // of the busiest SM, extended like Cycles
-	Machine   perf.MachineCycles
+	Cycles  float64 // of the busiest SM
+	Seconds float64
+	Alone   float64 // cycles of one CTA that has an SM to itself
+	Tail    float64 // of Cycles: what the partial last wave costs
+	// Contention is the seconds of Input.Contention; they run beside the rest.
+	Contention float64
+	Waits      [perf.NumWaits]float64 // shares of the schedulers' cycles in which they waited, 0 to 1
+	Traced     int                    // CTAs
+	Cut        bool                   // the traces were cut and extended at the steady rate
+	Breakdown                         // of the busiest SM, extended like Cycles
+	Machine    perf.MachineCycles
 }
 
 // Run simulates; ok is false when Stop ended it.
@@ -92,16 +96,13 @@ func Run(in *Input) (r Result, ok bool) {
 		r.Cycles += more * rate
 		scale = due * perCTA / recorded
 	}
-	if hot := s.hottest * in.Grid / n; hot > r.Cycles { // the atomics of all CTAs on one line wait for each other
-		r.Cycles = hot
-	}
 	r.Tail = max(0, r.Cycles*(1-mean/due))
 	if mean < 1 {
 		r.Tail = 0
 	}
 	r.Alone = alone * max(in.CTAs[0].Executed, in.CTAs[0].Recorded) / in.CTAs[0].Recorded
 	r.Traced, r.Cut = len(in.CTAs), recorded < 0.999*executed
-	r.Seconds = r.Cycles / in.Profile.ModelHz
+	r.Seconds, r.Contention, r.Waits = r.Cycles/in.Profile.ModelHz, in.Contention/in.Profile.ModelHz, s.waited()
 	r.Breakdown = s.stats.scaled(scale)
 	r.Machine = r.Breakdown.cycles(s.m)
 	return r, true
@@ -192,7 +193,7 @@ func (b *Breakdown) cycles(m *machine) perf.MachineCycles {
 
 // Simulation is the result as perf shows it.
 func (r *Result) Simulation() perf.Simulation {
-	s := perf.Simulation{Seconds: r.Seconds, Cycles: r.Cycles, Alone: r.Alone, Tail: r.Tail / r.Cycles * r.Seconds, Traced: r.Traced, Cut: r.Cut, Machine: r.Machine}
+	s := perf.Simulation{Seconds: r.Seconds, Cycles: r.Cycles, Alone: r.Alone, Tail: r.Tail / r.Cycles * r.Seconds, Contention: r.Contention, Waits: r.Waits, Traced: r.Traced, Cut: r.Cut, Machine: r.Machine}
 	s.Wgmma = r.ByClass[asyncTensor] > r.ByClass[tensor]
 	if r.StoredSectors > 0 {
 		s.Partial = r.PartialSectors / r.StoredSectors

@@ -99,6 +99,41 @@ func TestChase(t *testing.T) {
 	}
 }
 
+// The schedulers' cycles without an instruction go to what the warp waits for that can go on first; where atomics of the grid
+// want one place, that takes its time beside the rest.
+func TestWaits(t *testing.T) {
+	one := Access{Lanes: 1, Width: 8, Waves: 1, Lines: 1}
+	for _, c := range []struct {
+		what, body string
+		access     Access
+		warps      int
+		want       perf.Wait
+		least      float64
+	}{
+		{"pointers", "ld.global.u64 %rd1, [%rd1];\n", one, 1, perf.WaitMemory, .9},
+		{"pointers in shared memory", "ld.shared.u32 %r1, [%r1];\n", Access{Lanes: 32, Width: 4, Waves: 1}, 1, perf.WaitShared, .9},
+		{"a chain of sums", "fma.rn.f32 %f1, %f1, %f2, %f1;\n", Access{}, 1, perf.WaitArithmetic, .6},
+		{"a chain of products", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4};\n", Access{}, 1, perf.WaitTensor, .9},
+		{"old values", "atom.global.add.u32 %r1, [%rd1], %r1;\n", one, 1, perf.WaitAtomics, .6},
+		{"independent sums of many warps", "fma.rn.f32 %f1, %f1, %f2, %f1;\n", Access{}, 64, perf.WaitPipe, .05},
+	} {
+		r := simulated(t, straight(t, strings.Repeat(c.body, 64)+"ret;"), "a100", 1, c.warps, 1, c.access, []uint64{5<<5 | 1}, 0)
+		s := r.Simulation()
+		sum := 0.0
+		for _, x := range s.Waits {
+			sum += x
+		}
+		if wait, share := s.Longest(); wait != c.want || share < c.least || sum > 1 {
+			t.Errorf("%s: %v %.2f, want %v, at least %.2f; %v", c.what, wait, share, c.want, c.least, s.Waits)
+		}
+	}
+	in := inputOf(t, straight(t, "red.global.add.u32 [%rd1], %r1;\nret;"), "h100", 1, 1, 1, one, []uint64{5<<5 | 1})
+	in.Contention = 1755
+	if r, _ := Run(in); r.Contention != 1e-6 || r.Seconds > 1e-6 {
+		t.Errorf("%g s of contention, %g s in all, want 1 µs of contention alone", r.Contention, r.Seconds)
+	}
+}
+
 // Independent FMAs run at the rate of the pipe: 16 lanes a quarter up to 8.0 take two cycles, 32 lanes since one, of which
 // 1.12 are reached.
 func TestFMARate(t *testing.T) {

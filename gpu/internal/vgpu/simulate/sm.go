@@ -1,6 +1,10 @@
 package simulate
 
-import "math"
+import (
+	"math"
+
+	"memwall/gpu/perf"
+)
 
 // warp is a warp while it is simulated.
 type warp struct {
@@ -11,8 +15,10 @@ type warp struct {
 	position   int
 	ready      []float64 // of the region's items, by number
 	registers  []float64
-	next       float64 // when its next item may issue, by what it reads
-	waits      bool    // at a barrier
+	causes     []class   // of registers: what wrote them last
+	next       float64   // when its next item may issue, by what it reads
+	after      perf.Wait // what it waits for until then, where that is nothing that it reads
+	waits      bool      // at a barrier
 	done       bool
 	copies     asynchronous
 	matrices   asynchronous
@@ -41,6 +47,9 @@ type quarter struct {
 	try                                                     float64 // nothing can issue before
 	free                                                    float64 // of the issue slot
 	fp32, imad, alu, mufu, fp64, half, tensor, memory, wide float64 // when each pipe is free
+	began, idles                                            bool    // it has had warps; it waits
+	why                                                     perf.Wait
+	since                                                   float64 // it waits
 }
 
 // resident is a CTA on the SM.
@@ -70,11 +79,10 @@ type sm struct {
 	l1       l1
 	share    share
 	stats    Breakdown
-	lines    map[uint64]float64 // cycles that L2 works for atomics on a line
-	hottest  float64            // the largest of them
-	used     float64            // PTX instructions begun
+	used     float64 // PTX instructions begun
 	total    float64
 	marks    [2]mark
+	waits    [perf.NumWaits]float64 // cycles, of all quarters
 	steps    int
 }
 
@@ -127,10 +135,10 @@ func (s *sm) start(t float64) {
 	r := &s.ctas[c]
 	r.began = t
 	for i := range s.in.CTAs[c].Warps {
-		w := &warp{trace: &s.in.CTAs[c].Warps[i], cta: c, next: t, registers: make([]float64, s.p.registers)}
+		w := &warp{trace: &s.in.CTAs[c].Warps[i], cta: c, next: t, after: perf.WaitStart, registers: make([]float64, s.p.registers), causes: make([]class, s.p.registers)}
 		q := &s.quarters[s.turn&3]
 		s.turn++
-		q.warps = append(q.warps, w)
+		q.warps, q.began = append(q.warps, w), true
 		q.try = min(q.try, t)
 		r.warps = append(r.warps, w)
 		r.left++
@@ -148,6 +156,7 @@ func (s *sm) step(q *quarter, t float64) float64 {
 		return q.try
 	}
 	soonest := never
+	var first *warp // that can go on
 	for i := 0; i < len(q.warps); i++ {
 		w := q.warps[i]
 		if w.done {
@@ -160,7 +169,9 @@ func (s *sm) step(q *quarter, t float64) float64 {
 		}
 		if w.r == nil {
 			if w.next > t {
-				soonest = min(soonest, w.next)
+				if w.next < soonest {
+					soonest, first = w.next, w
+				}
 				continue
 			}
 			if !s.load(w, t) {
@@ -177,13 +188,17 @@ func (s *sm) step(q *quarter, t float64) float64 {
 		}
 		at := max(w.next, s.pipe(q, w))
 		if at <= t {
+			s.settle(q, t)
 			s.issue(q, w, t)
 			q.try = t + 1
 			return q.try
 		}
-		soonest = min(soonest, at)
+		if at < soonest {
+			soonest, first = at, w
+		}
 	}
 	q.try = soonest
+	s.idle(q, first, t)
 	return soonest
 }
 
@@ -247,7 +262,7 @@ func (s *sm) issue(q *quarter, w *warp, t float64) {
 	s.stats.Issued += weight
 	s.stats.ByClass[it.class] += weight
 	q.free = t + weight
-	w.ready[it.number] = s.execute(q, w, it, t)
+	w.ready[it.number], w.after = s.execute(q, w, it, t), perf.WaitArithmetic
 	next := t + weight
 	if it.class == branch {
 		next = t + s.m.branchCycles
@@ -326,15 +341,15 @@ func (s *sm) execute(q *quarter, w *warp, it *item, t float64) float64 {
 func (s *sm) leave(w *warp) {
 	for i := range w.r.results {
 		d := &w.r.results[i]
-		t := 0.0
+		t, cause := 0.0, free
 		for _, n := range d.needs {
-			if n >= 0 {
-				t = max(t, w.ready[n])
-			} else {
-				t = max(t, w.registers[^n])
+			if n >= 0 && w.ready[n] > t {
+				t, cause = w.ready[n], w.r.classes[n]
+			} else if n < 0 && w.registers[^n] > t {
+				t, cause = w.registers[^n], w.causes[^n]
 			}
 		}
-		w.registers[d.register] = t
+		w.registers[d.register], w.causes[d.register] = t, cause
 	}
 	w.access += w.r.accesses
 	w.r = nil
@@ -356,7 +371,7 @@ func (s *sm) release(c *resident, t float64) {
 	for _, w := range c.warps {
 		if w.waits {
 			w.waits = false
-			w.next = max(w.next, t)
+			w.next, w.after = max(w.next, t), perf.WaitBarrier
 		}
 	}
 	c.arrived = 0
