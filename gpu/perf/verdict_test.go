@@ -21,11 +21,7 @@ func TestVerdictAndAdvice(t *testing.T) {
 		return LineCounts{PTXLine: 7, SourceLine: n, File: file, Global: g, Shared: s}
 	}
 	bad := Access{Requests: 1e6, Sectors: 32e6, IdealSectors: 4e6}
-	for _, c := range []struct {
-		name            string
-		o               Observation
-		verdict, advice string
-	}{
+	checkVerdicts(t, []judged{
 		{"copy", copyLaunch(1 << 24), "Memory-bound: DRAM allows 28.0 µs at best", "Bytes are the cost: half of the 134 MB would take half the 28.0 µs"},
 		{"GEMV", shaped(func(o *Observation) {
 			o.Counts.FLOPs[FLOPF32], o.Counts.Cache.DRAMReadSectors, o.MinimumBytes = 33554432, 1<<20, 33554432
@@ -91,9 +87,44 @@ func TestVerdictAndAdvice(t *testing.T) {
 		}), "Balanced: L2 and DRAM", "Both L2 (7.10 µs) and DRAM (6.99 µs) must shrink before the time does"},
 		{"spills", shaped(func(o *Observation) { o.Counts.Cache.DRAMReadSectors, o.SpillBytes = 1<<20, 48 }),
 			"Memory-bound: DRAM allows 6.99 µs at best", "Registers spill 48 B a thread to local memory: fewer values alive at once, or smaller tiles"},
+		{"does not fit", shaped(func(o *Observation) { o.Registers, o.Shape.CTA = 156, [3]uint32{512, 1, 1} }),
+			"Does not fit: not one CTA on an SM, limit: registers",
+			"One CTA needs 512 threads × 156 registers and 0 B of shared memory: more than an SM has. Use smaller CTAs"},
+	})
+}
+
+// judged is a launch with the whole text of its verdict and of its first advice.
+type judged struct {
+	name            string
+	o               Observation
+	verdict, advice string
+}
+
+func checkVerdicts(t *testing.T, rows []judged) {
+	t.Helper()
+	for _, c := range rows {
+		l := Evaluate(c.o, h200(t))
+		if got := l.Verdict().Headline; got != c.verdict {
+			t.Errorf("%s: verdict\n got %s\nwant %s (%v)", c.name, got, c.verdict, l.Bounds)
+		}
+		if got := l.TopAdvice().Text; got != c.advice {
+			t.Errorf("%s: advice\n got %s\nwant %s", c.name, got, c.advice)
+		}
+		if a := l.Advise(); c.advice != "" && (len(a) == 0 || a[0].Text != c.advice || len(a[0].Tags) == 0) {
+			t.Errorf("%s: %v", c.name, a)
+		}
+		if v := l.Verdict(); v.Tag == "" || v.String() != v.Headline {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+	}
+}
+
+// TestVerdictOfWaits: what atomics wait for is a bound, and where no bound explains a simulated time, what the simulation waits for.
+func TestVerdictOfWaits(t *testing.T) {
+	checkVerdicts(t, []judged{
 		{"one address", shaped(func(o *Observation) { // 10 cycles a request and 1 a lane, at 1.755 GHz
 			o.Counts.Hottest = Hottest{Packets: 1e5, Updates: 32e5, Shared: true}
-			o.Lines = []LineCounts{line("", 0, Access{}, SharedAccess{}), {PTXLine: 9, SourceLine: 4, File: "h.cu", Class: ClassGlobal, Contention: Contention{Requests: 1e5, Passes: 32e5}}}
+			o.Lines = []LineCounts{{PTXLine: 7}, {PTXLine: 9, SourceLine: 4, File: "h.cu", Class: ClassGlobal, Contention: Contention{Requests: 1e5, Passes: 32e5}}}
 		}), "Contention-bound: 3.20 M updates of one place take about 2.12 ms",
 			"3.20 M updates of one place at h.cu:4 wait for each other: add up in the warp (__reduce_add_sync, shuffles) and the CTA (shared memory) first, then one atomic a CTA"},
 		{"compare and swap", shaped(func(o *Observation) {
@@ -112,24 +143,7 @@ func TestVerdictAndAdvice(t *testing.T) {
 			o.Counts.Cache.DRAMReadSectors = 1 << 20
 			o.Simulated = &Simulation{Seconds: 13e-6, Cycles: 22800, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .7}}
 		}), "Memory-bound: DRAM allows 6.99 µs at best", "Bytes are the cost: half of the 33.6 MB would take half the 6.99 µs"},
-		{"does not fit", shaped(func(o *Observation) { o.Registers, o.Shape.CTA = 156, [3]uint32{512, 1, 1} }),
-			"Does not fit: not one CTA on an SM, limit: registers",
-			"One CTA needs 512 threads × 156 registers and 0 B of shared memory: more than an SM has. Use smaller CTAs"},
-	} {
-		l := Evaluate(c.o, h200(t))
-		if got := l.Verdict().Headline; got != c.verdict {
-			t.Errorf("%s: verdict\n got %s\nwant %s (%v)", c.name, got, c.verdict, l.Bounds)
-		}
-		if got := l.TopAdvice().Text; got != c.advice {
-			t.Errorf("%s: advice\n got %s\nwant %s", c.name, got, c.advice)
-		}
-		if a := l.Advise(); c.advice != "" && (len(a) == 0 || a[0].Text != c.advice || len(a[0].Tags) == 0) {
-			t.Errorf("%s: %v", c.name, a)
-		}
-		if v := l.Verdict(); v.Tag == "" || v.String() != v.Headline {
-			t.Errorf("%s: %+v", c.name, v)
-		}
-	}
+	})
 }
 
 func TestMeasuredVerdicts(t *testing.T) {
