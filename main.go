@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ func root() *cobra.Command {
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(labCommand(), runCommand(), kernelCommand(), workerCommand(), installCommand(), devicesCommand(), doctorCommand(),
-		occupancyCommand(), ptxCommand(), compileCommand(), benchCommand(), sanitizeCommand())
+		occupancyCommand(), ptxCommand(), compileCommand(), benchCommand(), sanitizeCommand(), checkCommand())
 	return cmd
 }
 
@@ -102,12 +103,7 @@ func runCommand() *cobra.Command {
 			"A cell error ends the run and the exit status is 1; what ran until then is written.",
 		Args: one("notebook"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if device != "" {
-				if _, err := gpu.Open(device); err != nil {
-					return err
-				}
-			}
-			nb, err := notebook.Read(args[0])
+			nb, opts, err := notebookAndWorker(cmd, args[0], device)
 			if err != nil {
 				return err
 			}
@@ -116,10 +112,6 @@ func runCommand() *cobra.Command {
 			}
 			if html != "" && (sameFile(html, output) || sameFile(html, args[0])) {
 				return fmt.Errorf("run: --html %s would replace the notebook: give the page a name of its own", html)
-			}
-			opts, err := workerOptions(deviceEnv(device), cmd.ErrOrStderr())
-			if err != nil {
-				return err
 			}
 			evaluator := supervisor.Start(opts)
 			defer evaluator.Shutdown(false)
@@ -161,16 +153,7 @@ func sanitizeCommand() *cobra.Command {
 			"changed. The exit status is 0 only when nothing was found and no cell failed.",
 		Args: one("notebook"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if device != "" {
-				if _, err := gpu.Open(device); err != nil {
-					return err
-				}
-			}
-			nb, err := notebook.Read(args[0])
-			if err != nil {
-				return err
-			}
-			opts, err := workerOptions(append(deviceEnv(device), gpu.EnvironmentSanitize+"=1"), cmd.ErrOrStderr())
+			nb, opts, err := notebookAndWorker(cmd, args[0], device, gpu.EnvironmentSanitize+"=1")
 			if err != nil {
 				return err
 			}
@@ -255,11 +238,21 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && absA == absB
 }
 
-func deviceEnv(device string) []string {
-	if device == "" {
-		return nil
+// notebookAndWorker reads a notebook and says how to start the worker that runs it, on a device that is known to open, or on
+// the default one where the name is empty.
+func notebookAndWorker(cmd *cobra.Command, file, device string, env ...string) (*notebook.Notebook, supervisor.Options, error) {
+	if device != "" {
+		if _, err := gpu.Open(device); err != nil {
+			return nil, supervisor.Options{}, err
+		}
+		env = append(env, gpu.EnvironmentDevice+"="+device)
 	}
-	return []string{gpu.EnvironmentDevice + "=" + device}
+	nb, err := notebook.Read(file)
+	if err != nil {
+		return nil, supervisor.Options{}, err
+	}
+	opts, err := workerOptions(env, cmd.ErrOrStderr())
+	return nb, opts, err
 }
 
 // workerOptions start the worker process: this program again, so that user code never runs where the sockets are.
@@ -542,6 +535,41 @@ func compileCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&arch, "arch", "sm_90", "architecture")
 	cmd.Flags().StringVar(&ptxFile, "ptx", "", "write the PTX to this file")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func checkCommand() *cobra.Command {
+	var devices []string
+	var asJSON bool
+	o := kernels.ConformanceOptions{}
+	cmd := &cobra.Command{
+		Use:   "check [FAMILY]",
+		Short: "Check the CUDA kernels: results, counters, sanitizer, on every device present",
+		Long: "check runs every case of the kernels of a family (gemv), of a step (gemv/2_warp) or of all: results against float64\n" +
+			"references, counters against their closed forms, and cases of moderate size again under the sanitizer. It prints a line a\n" +
+			"kernel and device, and what is wrong below it. The exit status is 0 only when all is well.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Filter, o.Devices = strings.Join(args, ""), devices
+			if !cmd.Flags().Changed("seed") {
+				o.Seed = uint64(time.Now().UnixNano())
+			}
+			if !asJSON {
+				o.Each = func(l *kernels.ConformanceLine) { fmt.Fprintln(cmd.OutOrStdout(), l) }
+			}
+			report, err := kernels.Conformance(cmd.Context(), o)
+			if asJSON && report != nil {
+				err = errors.Join(err, writeJSON(cmd.OutOrStdout(), report))
+			}
+			if n := report.Failures(); n > 0 {
+				err = errors.Join(fmt.Errorf("check: %d of %d kernels are wrong; --seed %d repeats it", n, len(report), o.Seed), err)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringArrayVar(&devices, "device", nil, "device, as `virtual:t4`; may be repeated (default: the default device, h200, a100, t4)")
+	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "seed of the test data (default: a fresh one)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,15 @@ func call(t *testing.T, input string, args ...string) (string, error) {
 	return out.String(), err
 }
 
+// TestCheckCommand runs the cases of one step as JSON, and reads them.
+func TestCheckCommand(t *testing.T) {
+	out, err := call(t, "", "check", "probe/1_copy", "--device", "t4", "--seed", "3", "--json")
+	var lines []map[string]any
+	if err != nil || json.Unmarshal([]byte(out), &lines) != nil || len(lines) != 1 || lines[0]["device"] != "virtual:t4" || lines[0]["cases"] != 8.0 || lines[0]["counted"] != 8.0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestBadCommandLines(t *testing.T) {
 	dir := t.TempDir()
 	notJSON := filepath.Join(dir, "no.ipynb")
@@ -51,6 +61,8 @@ func TestBadCommandLines(t *testing.T) {
 		{[]string{"frob"}, `unknown command "frob" for "memwall"`},
 		{[]string{"bench", "nope"}, `unknown command "nope" for "memwall bench"`},
 		{[]string{"run", notebooksFirst, "--html", notebooksFirst}, "run: --html " + notebooksFirst + " would replace the notebook: give the page a name of its own"},
+		{[]string{"check", "gemv", "more"}, "accepts at most 1 arg(s), received 2"},
+		{[]string{"check", "--device", "x9"}, unknownDevice("x9")},
 		{[]string{"lab", "extra"}, `unknown command "extra" for "memwall lab"`},
 	} {
 		if _, err := call(t, "", c.args...); err == nil || err.Error() != c.want {
@@ -66,6 +78,15 @@ func TestBadCommandLines(t *testing.T) {
 	if _, err := call(t, "", "run", "--device", "t5", notJSON); err == nil || !strings.HasPrefix(err.Error(), `open "t5": there is no such device`) {
 		t.Errorf("an unknown device: error %v", err)
 	}
+}
+
+// unknownDevice is what opening a device says that there is not.
+func unknownDevice(name string) string {
+	var names []string
+	for _, d := range gpu.Devices() {
+		names = append(names, d.Name)
+	}
+	return fmt.Sprintf("open %q: there is no such device\nthe devices are %s", name, strings.Join(names, ", "))
 }
 
 func TestPTXCommand(t *testing.T) {

@@ -40,11 +40,30 @@ func (t *Tensor) Float64s() []float64 {
 	if err := t.readable("Float64s"); err != nil {
 		panic(err)
 	}
-	t.room("Float64s", 8)
+	return t.float64s("Float64s")
+}
+
+// Incomplete is Float64s for a tensor that a sampled launch has written: the elements of CTAs that did not run are what they
+// were before. It panics with an *Error when the tensor was freed.
+func (t *Tensor) Incomplete() []float64 {
+	if t == nil {
+		panic(t.readable("Incomplete"))
+	}
+	if err := t.mem.alive("Incomplete", "tensor "+t.describe()); err != nil {
+		panic(err)
+	}
+	return t.float64s("Incomplete")
+}
+
+func (t *Tensor) float64s(operation string) []float64 {
+	t.room(operation, 8)
 	out := make([]float64, t.Len())
-	t.mustDownload("Float64s", func(first int, src []byte) {
+	err := t.download(func(first int, src []byte) {
 		t.dtype.read(src, func(i int, v float64) { out[first+i] = v })
 	})
+	if err != nil {
+		panic(err)
+	}
 	return out
 }
 

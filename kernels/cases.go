@@ -18,6 +18,7 @@ type trial struct {
 	inputs    inputs
 	fractions map[string]float64
 	without   []string // optional operands that are missing
+	lazily    string   // an operand whose contents are made as they are read; the reference does not get it
 }
 
 // inputs is a kind of test data.
@@ -50,6 +51,18 @@ func (t trial) String() string {
 		parts = append(parts, t.inputs.String())
 	}
 	return strings.Join(parts, " ")
+}
+
+// sanitizedWork is the most that a case may be to run under the sanitizer, which takes up to ninety times as long.
+const sanitizedWork = 1 << 17
+
+// work is the product of the extents.
+func (t trial) work() int {
+	product := 1
+	for _, extent := range t.dims {
+		product *= max(extent, 1)
+	}
+	return product
 }
 
 // fill makes n values of a kind; the last extent tells where rows end.
@@ -110,6 +123,8 @@ func (k *Kernel) arguments(dev *gpu.Device, t trial, random *rand.Rand) *data {
 		}
 		var tensor *gpu.Tensor
 		switch {
+		case o.name == t.lazily:
+			tensor = dev.Procedural(o.dtype, random.Uint64(), shape...)
 		case o.output && !o.inout:
 			tensor = dev.Full(o.dtype, garbage(o.dtype, random), shape...)
 		case o.fill != nil:
@@ -117,7 +132,7 @@ func (k *Kernel) arguments(dev *gpu.Device, t trial, random *rand.Rand) *data {
 		default:
 			tensor = dev.FromAs(o.dtype, t.inputs.fill(random, n, columns), shape...)
 		}
-		if o.read() {
+		if o.read() && o.name != t.lazily {
 			made.in[o.name] = tensor.Float64s() // as rounded to the element type
 		}
 		made.args, made.tensors = append(made.args, tensor), append(made.tensors, tensor)

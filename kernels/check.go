@@ -1,6 +1,9 @@
 package kernels
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,6 +21,16 @@ type CaseResult struct {
 	Worst  float64 // largest error as a share of what rounding allows; above 1 fails
 	Wrong  []string
 	Counts bool // the counters were compared with their closed forms
+	// Sanitized: it ran a second time, watched by the sanitizer, whose findings are in Wrong.
+	Sanitized bool
+}
+
+// add joins the result of another output or row.
+func (r *CaseResult) add(other CaseResult, prefix string) {
+	r.NMSE, r.Worst = math.Max(r.NMSE, other.NMSE), math.Max(r.Worst, other.Worst)
+	for _, line := range other.Wrong {
+		r.Wrong = append(r.Wrong, prefix+line)
+	}
 }
 
 // CheckReport is how the cases of a kernel went on a device.
@@ -69,29 +82,63 @@ func (r *CheckReport) MIMEBundle() map[string]any { return map[string]any{"text/
 // beforehand, and on a device that counts, counters against their closed forms. The error tells that a case is wrong, or
 // that the device cannot run the kernel at all.
 func (k *Kernel) Check(dev *gpu.Device) (*CheckReport, error) {
+	report, err := k.check(context.Background(), dev, 0, false)
+	if err != nil {
+		return report, err
+	}
+	if n := report.failures(); n > 0 {
+		return report, &gpu.Error{What: fmt.Sprintf("%s on %s: %d of %d cases are wrong", k.name, dev.Name(), n, len(report.Cases)), Where: report.String()}
+	}
+	return report, nil
+}
+
+// check is Check with numbers from a seed, under the sanitizer too where that is wanted and a case is of moderate size. The
+// error is why the device cannot run it, or the interrupt.
+func (k *Kernel) check(ctx context.Context, dev *gpu.Device, seed uint64, sanitize bool) (*CheckReport, error) {
 	target, cannot := k.targetFor(dev)
 	if cannot != nil {
 		return nil, cannot
 	}
 	report := &CheckReport{Kernel: k.name, Device: dev.Name(), Target: target}
-	variants := k.variants()
-	for _, v := range variants {
+	add := func(v *Kernel, name string, result CaseResult, err error) error {
+		if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+			return cmp.Or(ctx.Err(), err)
+		}
+		if err != nil {
+			result.Wrong = append(result.Wrong, err.Error())
+		}
+		if result.Case == "" {
+			result.Case = name
+		}
+		if types := v.typeNames(); types != "" {
+			result.Case = types + " " + result.Case
+		}
+		report.Cases = append(report.Cases, result)
+		return nil
+	}
+	for _, v := range k.variants() {
 		if _, cannot := v.targetFor(dev); cannot != nil {
 			continue // an element type that only later devices have
 		}
 		for i, t := range v.cases {
-			result, err := v.checkCase(dev, t, uint64(i))
-			if err != nil {
-				return report, fmt.Errorf("%s, case %s: %w", k.name, t, err)
+			result, err := v.checkCase(dev, t, seed+uint64(i))
+			if err == nil && sanitize && t.work() <= sanitizedWork {
+				result.Sanitized = true
+				found := gpu.Sanitize(func() { _, err = v.checkCase(dev, t, seed+uint64(i)) })
+				if !found.Clean() {
+					result.Wrong = append(result.Wrong, found.String())
+				}
 			}
-			if len(variants) > 1 {
-				result.Case = v.typeNames() + " " + result.Case
+			if err := add(v, t.String(), result, err); err != nil {
+				return report, err
 			}
-			report.Cases = append(report.Cases, result)
 		}
-	}
-	if n := report.failures(); n > 0 {
-		return report, &gpu.Error{What: fmt.Sprintf("%s on %s: %d of %d cases are wrong", k.name, dev.Name(), n, len(report.Cases)), Where: report.String()}
+		if v.far != nil {
+			result, err := v.checkFar(dev, seed)
+			if err := add(v, "beyond 4 GiB", result, err); err != nil {
+				return report, err
+			}
+		}
 	}
 	return report, nil
 }
@@ -146,13 +193,11 @@ func (k *Kernel) compareOutputs(d dims, made *data) CaseResult {
 		} else {
 			one = compareResults(o.dtype, got, r.want, r.scale, terms)
 		}
-		all.NMSE, all.Worst = math.Max(all.NMSE, one.NMSE), math.Max(all.Worst, one.Worst)
-		for _, line := range one.Wrong {
-			if k.results != nil {
-				line = o.name + ": " + line
-			}
-			all.Wrong = append(all.Wrong, line)
+		prefix := ""
+		if k.results != nil {
+			prefix = o.name + ": "
 		}
+		all.add(one, prefix)
 	}
 	return all
 }

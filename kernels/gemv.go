@@ -138,6 +138,8 @@ func gemv(name, function string, rows int, counts func(d dims, t gpu.DType) coun
 			},
 		})
 	}
+	// 2¹⁶ rows are 4 GiB and 2³¹ elements; the last CTAs' lie beyond.
+	variants[0].far = &farCase{dims: dims{"N": 1<<16 + 64, "K": 1 << 15}, operand: "w", rows: "N", sample: 1 << 16 / rows}
 	return variants
 }
 

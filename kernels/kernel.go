@@ -45,6 +45,7 @@ type Kernel struct {
 	// countsIn adds closed forms that depend on contents: how far each sequence of a batch reaches.
 	countsIn func(d dims, in map[string][]float64) counters
 	cases    []trial
+	far      *farCase // nil: none
 }
 
 // Name is "gemv/1_naive".

@@ -3,6 +3,7 @@ package kernels
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -149,7 +150,7 @@ func lookUp(name string) (*Kernel, error) {
 		}
 		return nil, &gpu.Error{What: fmt.Sprintf("kernel %q: the steps of this family do different jobs", name), How: "name one: " + strings.Join(names(s), ", ")}
 	}
-	return nil, &gpu.Error{What: fmt.Sprintf("no kernel %q", name), How: "did you mean " + nearest(name) + "? kernels.List() shows all"}
+	return nil, &gpu.Error{What: fmt.Sprintf("no kernel %q", name), How: "did you mean " + nearest(name, slices.Sorted(maps.Keys(ladders))) + "? kernels.List() shows all"}
 }
 
 func names(kernels []*Kernel) []string {
@@ -160,14 +161,9 @@ func names(kernels []*Kernel) []string {
 	return all
 }
 
-// nearest lists up to three names with the fewest changed letters, of kernels and of ladders.
-func nearest(name string) string {
-	candidates := names(unique(registry))
-	for family, is := range ladders {
-		if is {
-			candidates = append(candidates, family)
-		}
-	}
+// nearest lists up to three names with the fewest changed letters, of kernels and of families that are given.
+func nearest(name string, families []string) string {
+	candidates := append(names(unique(registry)), families...)
 	lower := strings.ToLower(name)
 	score := func(candidate string) int {
 		least := distance(lower, candidate)
