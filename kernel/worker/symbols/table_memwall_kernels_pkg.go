@@ -10,15 +10,20 @@ import (
 // symbols_memwall_kernels is the table of package memwall/kernels.
 func symbols_memwall_kernels() Table {
 	return Table{
-		"BenchVirtual": reflect.ValueOf(memwall_kernels.BenchVirtual),
-		"CaseResult":   reflect.ValueOf((*memwall_kernels.CaseResult)(nil)),
-		"CheckReport":  reflect.ValueOf((*memwall_kernels.CheckReport)(nil)),
-		"Code":         reflect.ValueOf((*memwall_kernels.Code)(nil)),
-		"Families":     reflect.ValueOf(memwall_kernels.Families),
-		"Get":          reflect.ValueOf(memwall_kernels.Get),
-		"Kernel":       reflect.ValueOf((*memwall_kernels.Kernel)(nil)),
-		"List":         reflect.ValueOf(memwall_kernels.List),
-		"Listing":      reflect.ValueOf((*memwall_kernels.Listing)(nil)),
-		"Run":          reflect.ValueOf(memwall_kernels.Run),
+		"BenchVirtual":       reflect.ValueOf(memwall_kernels.BenchVirtual),
+		"CaseResult":         reflect.ValueOf((*memwall_kernels.CaseResult)(nil)),
+		"CheckReport":        reflect.ValueOf((*memwall_kernels.CheckReport)(nil)),
+		"Code":               reflect.ValueOf((*memwall_kernels.Code)(nil)),
+		"Conformance":        reflect.ValueOf(memwall_kernels.Conformance),
+		"ConformanceLine":    reflect.ValueOf((*memwall_kernels.ConformanceLine)(nil)),
+		"ConformanceOptions": reflect.ValueOf((*memwall_kernels.ConformanceOptions)(nil)),
+		"ConformanceReport":  reflect.ValueOf((*memwall_kernels.ConformanceReport)(nil)),
+		"Families":           reflect.ValueOf(memwall_kernels.Families),
+		"Get":                reflect.ValueOf(memwall_kernels.Get),
+		"Kernel":             reflect.ValueOf((*memwall_kernels.Kernel)(nil)),
+		"List":               reflect.ValueOf(memwall_kernels.List),
+		"Listing":            reflect.ValueOf((*memwall_kernels.Listing)(nil)),
+		"Run":                reflect.ValueOf(memwall_kernels.Run),
+		"Wrong":              reflect.ValueOf((*memwall_kernels.Wrong)(nil)),
 	}
 }
