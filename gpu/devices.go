@@ -10,21 +10,23 @@ import (
 
 // DeviceInfo is one row of Devices. Roofs are the datasheet's, for dense arithmetic.
 type DeviceInfo struct {
-	Name               string   `json:"name"`  // to open it by: "virtual:h200"
-	Model              string   `json:"model"` // "H200 SXM5 141 GB"
-	Virtual            bool     `json:"virtual"`
-	ComputeCapability  string   `json:"compute_capability"` // "9.0"
-	SMs                int      `json:"sms"`
-	MemoryBytes        int64    `json:"memory_bytes"`
-	L2Bytes            int64    `json:"l2_bytes"`
-	DRAMBytesPerSecond float64  `json:"dram_bytes_per_second"`
-	FP32FLOPs          float64  `json:"fp32_flops"`   // FLOP/s
-	TensorFLOPs        float64  `json:"tensor_flops"` // FLOP/s, f16 or bf16 with f32 accumulation
-	RidgeFP32          float64  `json:"ridge_fp32"`   // FLOP/B
-	RidgeTensor        float64  `json:"ridge_tensor"` // FLOP/B
-	Default            bool     `json:"default"`      // what OpenDefault gives
-	Sources            []string `json:"sources,omitempty"`
-	Unavailable        string   `json:"unavailable,omitempty"` // why it cannot be opened
+	Name               string      `json:"name"`  // to open it by: "virtual:h200"
+	Model              string      `json:"model"` // "H200 SXM5 141 GB"
+	Virtual            bool        `json:"virtual"`
+	ComputeCapability  string      `json:"compute_capability"` // "9.0"
+	SMs                int         `json:"sms"`
+	MemoryBytes        int64       `json:"memory_bytes"`
+	L2Bytes            int64       `json:"l2_bytes"`
+	DRAMBytesPerSecond float64     `json:"dram_bytes_per_second"`
+	FP32FLOPs          float64     `json:"fp32_flops"`   // FLOP/s
+	TensorFLOPs        float64     `json:"tensor_flops"` // FLOP/s, f16 or bf16 with f32 accumulation
+	RidgeFP32          float64     `json:"ridge_fp32"`   // FLOP/B
+	RidgeTensor        float64     `json:"ridge_tensor"` // FLOP/B
+	Default            bool        `json:"default"`      // what OpenDefault gives
+	Sources            []string    `json:"sources,omitempty"`
+	Unavailable        string      `json:"unavailable,omitempty"` // why it cannot be opened
+	tags               [3]perf.Tag // of the roofs of DRAM, FP32 and tensor
+	own                bool        // a user's profile, whose sources are shown with it
 }
 
 // DeviceList is what there is to open.
@@ -49,7 +51,7 @@ func infoOf(name string, p *perf.Profile) DeviceInfo {
 	return DeviceInfo{
 		Name: name, Model: p.Model, ComputeCapability: p.ComputeCapability(), SMs: p.SMs, MemoryBytes: p.MemoryBytes,
 		L2Bytes: int64(p.L2Bytes), DRAMBytesPerSecond: p.DRAMBytesPerSecond, FP32FLOPs: p.FP32FLOPs, TensorFLOPs: p.TensorFLOPs,
-		RidgeFP32: p.Ridge(perf.FLOPF32), RidgeTensor: p.Ridge(perf.FLOPTensor), Sources: p.Sources,
+		RidgeFP32: p.Ridge(perf.FLOPF32), RidgeTensor: p.Ridge(perf.FLOPTensor), Sources: p.AllSources(), own: p.Origin != nil, tags: [3]perf.Tag{p.TagOf("dram_bytes_per_second"), p.TagOf("fp32_flops"), p.TagOf("tensor_flops")},
 	}
 }
 
@@ -166,10 +168,30 @@ func (i DeviceInfo) String() string {
 	if i.Unavailable != "" {
 		return i.Name + ": " + i.Unavailable
 	}
-	return fmt.Sprintf("%s: %s, compute capability %s, %d SMs, %s memory, %s L2\nDATASHEET: DRAM %s, FP32 %s, tensor %s; ridges %s and %s",
+	text := fmt.Sprintf("%s: %s, compute capability %s, %d SMs, %s memory, %s L2\n%s; ridges %s and %s",
 		i.Name, i.Model, i.ComputeCapability, i.SMs, perf.Format(float64(i.MemoryBytes), "B"), perf.FormatCapacity(float64(i.L2Bytes)),
-		perf.Format(i.DRAMBytesPerSecond, "B/s"), perf.Format(i.FP32FLOPs, "FLOP/s"), perf.Format(i.TensorFLOPs, "FLOP/s"),
-		perf.Format(i.RidgeFP32, "FLOP/B"), perf.Format(i.RidgeTensor, "FLOP/B"))
+		i.roofs(), perf.Format(i.RidgeFP32, "FLOP/B"), perf.Format(i.RidgeTensor, "FLOP/B"))
+	if i.own {
+		text += "\n" + strings.Join(i.Sources, "\n")
+	}
+	return text
+}
+
+// roofs are DRAM, FP32 and tensor, each behind its tag where that is not the one before it.
+func (i DeviceInfo) roofs() string {
+	var b strings.Builder
+	for k, v := range []string{"DRAM " + perf.Format(i.DRAMBytesPerSecond, "B/s"), "FP32 " + perf.Format(i.FP32FLOPs, "FLOP/s"), "tensor " + perf.Format(i.TensorFLOPs, "FLOP/s")} {
+		switch {
+		case k == 0:
+			b.WriteString(string(i.tags[k]) + ": ")
+		case i.tags[k] != i.tags[k-1]:
+			b.WriteString("; " + string(i.tags[k]) + ": ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(v)
+	}
+	return b.String()
 }
 
 // MIMEBundle shows the row.

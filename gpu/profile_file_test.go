@@ -27,6 +27,9 @@ func TestOpenProfileFile(t *testing.T) {
 	if d.Name() != "virtual:h20" || d.SMs() != 78 || d.Profile().DRAMBytesPerSecond != 4e12 {
 		t.Errorf("opened %s with %d SMs", d.Name(), d.SMs())
 	}
+	if got := d.String(); !strings.Contains(got, "\nDATASHEET: DRAM 4.00 TB/s; MODELLED: FP32 67.0 TFLOP/s, tensor 989 TFLOP/s; ridges ") || !strings.Contains(got, "\nH20.json: made up\nnot in the file, as h100 has them (MODELLED): compute_capability, ") {
+		t.Errorf("shown as %q", got)
+	}
 	for _, name := range []string{file, "virtual:h20", "H20"} {
 		if again, err := Open(name); err != nil || again != d {
 			t.Errorf("Open(%q) gives %v, %v", name, again, err)

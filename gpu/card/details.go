@@ -80,7 +80,7 @@ func (c *launchCard) rows() *rowWriter {
 	}
 	if l.Profile != nil {
 		roof := l.Profile.Roof(l.Pipe())
-		w.add(shownAbove, "roofs", perf.Format(l.Profile.DRAMBytesPerSecond, "B/s")+", "+perf.Format(roof.FLOPs, "FLOP/s")+" "+roof.Name, perf.Datasheet)
+		w.add(shownAbove, "roofs", perf.Format(l.Profile.DRAMBytesPerSecond, "B/s")+", "+perf.Format(roof.FLOPs, "FLOP/s")+" "+roof.Name, l.Profile.RoofTag(l.Pipe()))
 	}
 	if l.BankConflicts.Known() && l.BankConflicts.Value > 0 {
 		w.add(explains, "bank conflicts", perf.FormatCount(l.BankConflicts.Value)+" of "+perf.FormatCount(l.SharedWavefronts.Value)+" wavefronts", l.BankConflicts.Tag)

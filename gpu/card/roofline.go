@@ -281,9 +281,14 @@ func (c *rooflineCard) cells(l *perf.Launch) (name, intensity, rate, limit strin
 
 func (c *rooflineCard) subline() (string, []perf.Tag) {
 	l := c.launches[0]
-	tags := []perf.Tag{perf.Measured, perf.Datasheet}
+	tags := []perf.Tag{perf.Measured}
 	if !c.measured() {
-		tags = []perf.Tag{perf.Executed, perf.Modelled, perf.Datasheet}
+		tags = []perf.Tag{perf.Executed, perf.Modelled}
+	}
+	if l.Profile == nil || l.Profile.RoofTag(l.Pipe()) == perf.Datasheet {
+		tags = append(tags, perf.Datasheet)
+	} else if c.measured() {
+		tags = append(tags, perf.Modelled)
 	}
 	return deviceName(l.Device, l.Virtual, l.Profile), tags
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,17 +48,27 @@ func (l *Launch) Advise() []Advice {
 	var out []Advice
 	for _, r := range adviceRules {
 		if text, line := r.rule(l); text != "" {
-			out = append(out, Advice{r.name, text, line, r.tags})
+			out = append(out, Advice{r.name, text, line, l.roofTags(r.tags)})
 		}
 	}
 	return out
+}
+
+// roofTags are a rule's tags; a user's profile may have its roofs from another GPU.
+func (l *Launch) roofTags(tags []Tag) []Tag {
+	if l.Profile == nil || l.Profile.Origin == nil || !slices.Contains(tags, Datasheet) {
+		return tags
+	}
+	tag := l.Profile.TagOf(keyDRAM, roofKey(l.Pipe()), "sms")
+	out := slices.DeleteFunc(slices.Clone(tags), func(t Tag) bool { return t == Datasheet || t == tag })
+	return append(out, tag)
 }
 
 // TopAdvice is the first of Advise, zero where no rule applies.
 func (l *Launch) TopAdvice() Advice {
 	for _, r := range adviceRules {
 		if text, line := r.rule(l); text != "" {
-			return Advice{r.name, text, line, r.tags}
+			return Advice{r.name, text, line, l.roofTags(r.tags)}
 		}
 	}
 	return Advice{}

@@ -98,7 +98,7 @@ func (t *Total) fillRoofline(pipes map[FLOPType]float64, useful Figure) {
 		}
 	}
 	roof := t.Profile.Roof(best)
-	t.Ridge = Figure{Value: t.Profile.Ridge(best), Unit: "FLOP/B", Tag: Datasheet, Source: roof.Name + " roof ÷ DRAM roof: " + roof.Source}
+	t.Ridge = Figure{Value: t.Profile.Ridge(best), Unit: "FLOP/B", Tag: t.Profile.RoofTag(best), Source: roof.Name + " roof ÷ DRAM roof: " + roof.Source}
 	t.Intensity, t.Floor = Absent("FLOP/B", "needs FLOPs and DRAM bytes"), Absent("s", "needs DRAM bytes")
 	if t.DRAMBytes.Known() {
 		t.Floor = Figure{Value: t.DRAMBytes.Value / t.Profile.DRAMBytesPerSecond, Unit: "s", Tag: Formula, Source: "DRAM bytes ÷ datasheet bandwidth"}

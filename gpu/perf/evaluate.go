@@ -298,7 +298,7 @@ func (l *Launch) Pipe() FLOPType {
 
 func (l *Launch) intensityFigures(p *Profile) {
 	roof := p.Roof(l.Pipe())
-	l.Ridge = Figure{Value: p.Ridge(l.Pipe()), Unit: "FLOP/B", Tag: Datasheet, Source: roof.Name + " roof ÷ DRAM roof: " + roof.Source}
+	l.Ridge = Figure{Value: p.Ridge(l.Pipe()), Unit: "FLOP/B", Tag: p.RoofTag(l.Pipe()), Source: roof.Name + " roof ÷ DRAM roof: " + roof.Source}
 	traffic, useful := l.Traffic(), l.Useful()
 	switch {
 	case !traffic.Known() || !useful.Known():

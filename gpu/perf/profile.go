@@ -19,6 +19,7 @@ type Profile struct {
 	FP64FLOPs          float64
 	TensorFLOPs        float64 // dense f16/bf16 with f32 accumulation, FLOP/s
 	Sources            []string
+	Origin             *Origin // of a user's profile; nil: a row of the table
 
 	// Caches and the time model (facts/time-model.md).
 	ModelHz                                          float64 // clock of the time model

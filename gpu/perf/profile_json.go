@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -82,6 +83,14 @@ func ParseProfile(file string, text []byte) (*Profile, error) {
 		}
 		*p = *base
 		p.Name, p.Model, p.Sources = "", "", nil
+		p.Origin = &Origin{Like: base.Name, base: base.Sources}
+	}
+	if p.Origin == nil {
+		p.Origin = &Origin{}
+	}
+	p.Origin.File, p.Origin.Given = filepath.Base(file), map[string]bool{}
+	for _, key := range keys {
+		p.Origin.Given[key] = true
 	}
 	for _, key := range keys {
 		if err := p.setJSON(key, values[key]); err != nil {

@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,44 @@ func TestParseProfile(t *testing.T) {
 	}
 	if q, _ := ProfileByName("h100"); q.SMs != 132 {
 		t.Error("the profile that it is like changed")
+	}
+}
+
+// What the file gives is DATASHEET with the file and its source; what another GPU gave is MODELLED and says whose it is.
+func TestProfileOrigin(t *testing.T) {
+	p, err := ParseProfile("boards/h20.json", []byte(`{"name": "h20", "like": "h100", "dram_bytes_per_second": 4.0e12, "fp32_flops": 44e12, "sources": ["a paper", "p. 3"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := p.Roof(FLOPF32); r.Tag != Datasheet || r.Source != "h20.json: a paper" {
+		t.Errorf("FP32 %+v", r)
+	}
+	if r := p.Roof(FLOPTensor); r.Tag != Modelled || r.Source != "that of h100, which h20.json is like" {
+		t.Errorf("tensor %+v", r)
+	}
+	o := copyLaunch(1 << 24)
+	if l := Evaluate(o, p); l.Ridge.Tag != Datasheet {
+		t.Errorf("ridge of FP32 and DRAM: %+v", l.Ridge)
+	}
+	o.Counts.FLOPs[FLOPTensor] = 1 << 40
+	l := Evaluate(o, p)
+	if l.Ridge.Tag != Modelled || l.Ridge.Source != "tensor roof ÷ DRAM roof: that of h100, which h20.json is like" {
+		t.Errorf("ridge of tensor and DRAM: %+v", l.Ridge)
+	}
+	for _, a := range l.Advise() {
+		if slices.Contains(a.Tags, Datasheet) {
+			t.Errorf("advice %+v", a)
+		}
+	}
+	base, _ := ProfileByName("h100")
+	want := []string{"h20.json: a paper; p. 3", "not in the file, as h100 has them (MODELLED): compute_capability, memory_bytes, sms, boost_hz, fp16_flops, fp64_flops, tensor_flops, model_hz, " +
+		"l1_bytes, l2_bytes, dram_reach, dram_copy_reach, l2_bytes_per_second, l1_latency_cycles, l2_latency_cycles, dram_latency_cycles, shared_latency_cycles, " +
+		"tensor_macs_per_sm_cycle, lsu_cycles, launch_seconds; of h100: " + strings.Join(base.Sources, "; ")}
+	if got := p.AllSources(); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	if base.TagOf(keyTensor) != Datasheet || base.Roof(FLOPTensor).Source != base.Sources[0] || len(base.Inherited()) != 0 {
+		t.Error("a profile of the table is not the datasheet's")
 	}
 }
 

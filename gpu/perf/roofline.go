@@ -5,23 +5,21 @@ type Roof struct {
 	Name   string  // "tensor", "FP32", "FP16", "FP64"
 	FLOPs  float64 // FLOP/s, datasheet
 	Source string
+	Tag    Tag // DATASHEET; MODELLED where a user's profile has it from another GPU
 }
 
 // Roof of the pipe that executes a type of FLOP. Transcendentals have no datasheet roof of their own and count as FP32.
 func (p *Profile) Roof(t FLOPType) Roof {
-	source := ""
-	if len(p.Sources) > 0 {
-		source = p.Sources[0]
-	}
+	source, tag := p.SourceOf(roofKey(t)), p.TagOf(roofKey(t))
 	switch t {
 	case FLOPTensor:
-		return Roof{"tensor", p.TensorFLOPs, source}
+		return Roof{"tensor", p.TensorFLOPs, source, tag}
 	case FLOPF16:
-		return Roof{"FP16", p.FP16FLOPs, source}
+		return Roof{"FP16", p.FP16FLOPs, source, tag}
 	case FLOPF64:
-		return Roof{"FP64", p.FP64FLOPs, source}
+		return Roof{"FP64", p.FP64FLOPs, source, tag}
 	default:
-		return Roof{"FP32", p.FP32FLOPs, source}
+		return Roof{"FP32", p.FP32FLOPs, source, tag}
 	}
 }
 
