@@ -100,6 +100,9 @@ const nullPage = 4096
 
 // adviceFor says how to mend each kind of fault.
 func adviceFor(f *driver.Fault) string {
+	if f.Mend != "" {
+		return f.Mend
+	}
 	switch f.Kind {
 	case driver.OutOfBounds:
 		switch {

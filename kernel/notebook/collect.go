@@ -117,6 +117,15 @@ func (c *collector) append(o *Output) {
 	c.cell.Outputs = append(c.cell.Outputs, o)
 }
 
+// pages shows what a client would show in its pager: the answer to name?.
+func (c *collector) pages(payload []map[string]any) {
+	for _, p := range payload {
+		if data, ok := p["data"].(map[string]any); ok && p["source"] == "page" {
+			c.Display(data, nil, "")
+		}
+	}
+}
+
 // Stream appends text, to the last output where that is the same stream.
 func (c *collector) Stream(name, text string) {
 	if text == "" {

@@ -139,6 +139,7 @@ func (r *runner) cell(ctx context.Context, c *Cell, n int) error {
 	r.collectors = append(r.collectors, out)
 	result := r.evaluator.Execute(ctx, kernel.Request{Code: c.Source, Count: n, StoreHistory: true}, out)
 	p.Done, p.Elapsed = true, time.Since(start)
+	out.pages(result.Payload)
 	failure := result.Error
 	if failure != nil {
 		out.error(failure)

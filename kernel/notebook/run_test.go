@@ -19,7 +19,7 @@ import (
 
 // lineLanguage is a fake language: each line of a cell is one command.
 //
-//	print TEXT · warn TEXT · show ID TEXT · update ID TEXT · value TEXT · clear · clearlater · fail NAME TEXT · ask · wait · flood MiB · later TEXT
+//	print TEXT · warn TEXT · show ID TEXT · page TEXT · update ID TEXT · value TEXT · clear · clearlater · fail NAME TEXT · ask · wait · flood MiB · later TEXT
 type lineLanguage struct {
 	counts []int
 	later  sync.WaitGroup
@@ -64,6 +64,8 @@ func (e *lineLanguage) Execute(ctx context.Context, r kernel.Request, out kernel
 				out.Stream("stdout", chunk)
 			}
 			out.Stream("stdout", "the end\n")
+		case "page":
+			return kernel.Result{Payload: []map[string]any{{"source": "page", "data": text(rest), "start": 0}, {"source": "set_next_input", "text": "x"}}}
 		case "later":
 			e.later.Add(1)
 			go func() {
@@ -152,6 +154,17 @@ func TestRunCollectsOutputs(t *testing.T) {
 	}
 	if _, err := Parse(data); err != nil {
 		t.Errorf("the result is not a notebook: %v", err)
+	}
+}
+
+// What a client would show in its pager stands in the cell's output.
+func TestRunShowsPages(t *testing.T) {
+	nb := codeCells("print a\npage func Open(name string)")
+	if err := Run(context.Background(), nb, &lineLanguage{}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := shown(nb.Cells[0]), "stdout: \"a\\n\"\ndisplay_data: func Open(name string)"; got != want {
+		t.Errorf("shown\n%s\nwant\n%s", got, want)
 	}
 }
 

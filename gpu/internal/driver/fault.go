@@ -40,4 +40,5 @@ type Fault struct {
 	Allocation  string // what lies nearest: "8 B past the end of allocation 0x… of 4,096 B"
 	Printed     string // by printf before
 	Detail      string // anything else worth a line
+	Mend        string // how to mend it; "" where the kind says enough
 }

@@ -246,7 +246,7 @@ func (w *warp) asyncTakes(in *inst, r *asyncRecord) uint32 {
 		} else {
 			n := w.u32(in.c)[i]
 			if n > uint32(in.size) {
-				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "src-size is larger than the copy"})
+				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "src-size is larger than the copy", Mend: "give a source size of at most the size of the copy (4, 8 or 16)"})
 			}
 			r.take[i] = uint8(n)
 		}

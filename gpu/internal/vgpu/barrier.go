@@ -31,7 +31,7 @@ func (w *warp) arrive(b *block, c *blockCounts, top *split) {
 	}
 	c.barriers++
 	if m != top.mask {
-		w.w.stop(w, e.id, int(lowest(top.mask&^m)), &driver.Fault{Kind: driver.Deadlock, Detail: "the barrier's guard differs between the lanes of a warp"})
+		w.w.stop(w, e.id, int(lowest(top.mask&^m)), &driver.Fault{Kind: driver.Deadlock, Detail: "the barrier's guard differs between the lanes of a warp", Mend: "let all lanes of the warp reach it, or none: move the barrier out of the branch"})
 	}
 	number, threads := e.barrier, e.threads
 	lane := lowest(m)
@@ -42,7 +42,7 @@ func (w *warp) arrive(b *block, c *blockCounts, top *split) {
 		threads = w.u32(uint32(e.countReg))[lane]
 	}
 	if number >= maxBarriers {
-		w.w.stop(w, e.id, int(lane), &driver.Fault{Kind: driver.Illegal, Detail: "there is no such barrier: they are 0 to 15"})
+		w.w.stop(w, e.id, int(lane), &driver.Fault{Kind: driver.Illegal, Detail: "there is no such barrier: they are 0 to 15", Mend: "use a number from 0 to 15"})
 	}
 	if e.reduce.op != 0 {
 		w.cta.contribute(w, e, number, m)

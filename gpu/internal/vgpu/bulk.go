@@ -97,7 +97,7 @@ func (w *warp) bulkLane(in *inst, i uint) {
 	if op.tensor > 0 {
 		w.tensorCopy(in, c)
 	} else if c.bytes = uint64(w.u32(op.size)[i]); c.bytes%16 != 0 {
-		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("a bulk copy of %d bytes: they must be a multiple of 16", c.bytes)})
+		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("a bulk copy of %d bytes: they must be a multiple of 16", c.bytes), Mend: "round the size up to a multiple of 16 and leave room for it"})
 	}
 	switch op.kind {
 	case bulkPrefetch:
@@ -120,7 +120,7 @@ func (w *warp) bulkLane(in *inst, i uint) {
 		to, offset := w.clusterAddress(in, c.lane, w.laneAddress(op.dst, i))
 		bar, at := w.clusterAddress(in, c.lane, w.laneAddress(op.barrier, i))
 		if bar != to && !op.multicast {
-			w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: "the mbarrier of a bulk copy must lie in the shared memory that it writes"})
+			w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: "the mbarrier of a bulk copy must lie in the shared memory that it writes", Mend: "use an mbarrier of the CTA that receives the data (mapa gives its address)"})
 		}
 		c.shared = offset
 		if !op.multicast {
@@ -139,7 +139,7 @@ func (w *warp) bulkLane(in *inst, i uint) {
 				peer = w.cta
 			}
 			if peer == nil {
-				w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the mask of CTAs %#x names one that the cluster does not have", w.u32(op.mask)[i]&0xffff)})
+				w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the mask of CTAs %#x names one that the cluster does not have", w.u32(op.mask)[i]&0xffff), Mend: "set only bits of ranks below the cluster's size"})
 			}
 			w.deliverRuns(in, c, peer, at)
 		}
@@ -168,7 +168,7 @@ func (w *warp) laneAddress(in *inst, i uint) uint64 { return w.addresses(in)[i] 
 func (w *warp) bulkShared(in, operand *inst, c *bulkCopy, at *cta) uint64 {
 	to, a := w.clusterAddress(in, c.lane, w.laneAddress(operand, uint(c.lane)))
 	if to != at {
-		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: "the source of a bulk copy must lie in the CTA's own shared memory"})
+		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: "the source of a bulk copy must lie in the CTA's own shared memory", Mend: "copy from the CTA's own shared memory"})
 	}
 	w.checkShared(in, c, at, a)
 	return a
@@ -289,7 +289,7 @@ func (w *warp) checkBarrier(in *inst, c *bulkCopy, to *cta, at uint64) {
 		w.sharedOutOfBounds(in, c.lane, at, 8)
 	}
 	if to.mbarrierAt(at)&mbarrierValid == 0 {
-		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("there is no mbarrier at offset %d of shared memory: mbarrier.init comes first, and a barrier before others use it", at)})
+		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("there is no mbarrier at offset %d of shared memory: mbarrier.init comes first, and a barrier before others use it", at), Mend: "initialise it by one thread, then __syncthreads() (cluster.sync() for another CTA's), and keep its address inside shared memory"})
 	}
 }
 
@@ -300,7 +300,7 @@ func (w *warp) clusterCopy(in *inst, c *bulkCopy) {
 	to, offset := w.clusterAddress(in, c.lane, w.laneAddress(op.dst, uint(c.lane)))
 	bar, at := w.clusterAddress(in, c.lane, w.laneAddress(op.barrier, uint(c.lane)))
 	if bar != to {
-		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: "the mbarrier of a bulk copy must lie in the shared memory that it writes"})
+		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: "the mbarrier of a bulk copy must lie in the shared memory that it writes", Mend: "use an mbarrier of the CTA that receives the data (mapa gives its address)"})
 	}
 	w.checkBarrier(in, c, to, at)
 	w.checkShared(in, c, to, offset)

@@ -29,22 +29,22 @@ func (w *warp) tensorCopy(in *inst, c *bulkCopy) {
 		operand = op.dst
 	}
 	m := w.readTensorMap(in, c.lane, w.laneAddress(operand, uint(c.lane)))
-	fail := func(format string, args ...any) {
-		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf(format, args...)})
+	fail := func(mend, format string, args ...any) {
+		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf(format, args...), Mend: mend})
 	}
 	if err := m.Check(); err != nil {
-		fail("%v", err)
+		fail("make the map with dev.TensorMap, and pass it as a __grid_constant__ const CUtensorMap parameter", "%v", err)
 	}
 	if m.Rank != op.tensor || m.Im2col != op.im2col {
 		kind := map[bool]string{false: "tiled", true: "im2col"}
-		fail("a copy of %d dimensions, %s, with a map of %d, %s", op.tensor, kind[op.im2col], m.Rank, kind[m.Im2col])
+		fail("use the copy of the map's dimensions and mode", "a copy of %d dimensions, %s, with a map of %d, %s", op.tensor, kind[op.im2col], m.Rank, kind[m.Im2col])
 	}
 	c.m, c.swizzle, c.bytes = m, m.Swizzle, boxBytes(m)
 	if op.kind == bulkPrefetch {
 		return
 	}
 	if n := uint64(len(w.cta.shared)); c.bytes > n {
-		fail("the box has %s: the CTA's shared memory has %s", byteCount(c.bytes), byteCount(n))
+		fail("make the box smaller, or ask for more shared memory: gpu.Config{Shared: bytes}", "the box has %s: the CTA's shared memory has %s", byteCount(c.bytes), byteCount(n))
 	}
 	var at [5]int64
 	for i, slot := range op.coords {
@@ -73,7 +73,7 @@ func (w *warp) readTensorMap(in *inst, lane int, address uint64) *driver.TensorM
 		return driver.DecodeTensorMap(w.w.args[at : at+driver.TensorMapBytes])
 	}
 	if address-sharedWindow < windowBytes || address-localWindow < windowBytes {
-		w.fault(in, lane, &driver.Fault{Kind: driver.Illegal, Detail: "a tensor map must lie in global memory, in constants or among the parameters"})
+		w.fault(in, lane, &driver.Fault{Kind: driver.Illegal, Detail: "a tensor map must lie in global memory, in constants or among the parameters", Mend: "pass it as a __grid_constant__ const CUtensorMap parameter"})
 	}
 	return driver.DecodeTensorMap(w.globalBytes(in, lane, address, driver.TensorMapBytes))
 }
@@ -99,7 +99,7 @@ func (w *warp) tensorReduction(in *inst, c *bulkCopy) *atomicExtra {
 	}
 	e.integer = !isFloatType(e.t)
 	if !slicesHas(types, e.t) {
-		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("a reduction by .%s of a tensor of %s: it takes %s", op.spelling, e.t, strings.Join(strings.Fields(types), ", "))})
+		w.fault(in, c.lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("a reduction by .%s of a tensor of %s: it takes %s", op.spelling, e.t, strings.Join(strings.Fields(types), ", ")), Mend: "choose an operation that the tensor's type has"})
 	}
 	return e
 }

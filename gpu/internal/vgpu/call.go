@@ -225,7 +225,7 @@ func (w *warp) call(c *blockCounts, top *split, b *block) {
 			}
 		}
 		if target == nil {
-			w.w.stop(w, e.id, int(lowest(same)), &driver.Fault{Kind: driver.Illegal, Detail: w.noFunction(first)})
+			w.w.stop(w, e.id, int(lowest(same)), &driver.Fault{Kind: driver.Illegal, Detail: w.noFunction(first), Mend: "take the address of a __device__ function of this module, with the parameters that the call gives"})
 		}
 		w.enterFunction(e, target, same)
 	}
@@ -243,7 +243,7 @@ func (w *warp) enterFunction(e *ending, t *callTarget, m uint32) {
 	if w.w.p.viaPointers {
 		for i := range w.stack {
 			if s := &w.stack[i]; s.join == t.join && s.mask&m != 0 {
-				w.w.stop(w, e.id, int(lowest(m)), &driver.Fault{Kind: driver.Illegal, Detail: "recursion: function " + t.name + " is called while it runs; write it as a loop"})
+				w.w.stop(w, e.id, int(lowest(m)), &driver.Fault{Kind: driver.Illegal, Detail: "recursion: function " + t.name + " is called while it runs", Mend: "write it as a loop, or with a stack of your own in local memory"})
 			}
 		}
 	}
@@ -267,7 +267,7 @@ func (w *warp) table(c *blockCounts, top *split, b *block) {
 	index := *w.u32(uint32(e.barReg))
 	target := func(i uint) int32 {
 		if uint64(index[i]) >= uint64(len(e.table)) {
-			w.w.stop(w, e.id, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("index %d: the list has %d targets", index[i], len(e.table))})
+			w.w.stop(w, e.id, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("index %d: the list has %d targets", index[i], len(e.table)), Mend: "compare the index with the number of targets first"})
 		}
 		return e.table[index[i]]
 	}
@@ -362,14 +362,14 @@ func opStack(w *warp, in *inst) {
 		case 0:
 			at := (uint64(w.sp[i]) + uint64(in.c) - 1) &^ (uint64(in.c) - 1)
 			if a > stackBytes || at+a > uint64(p.local) {
-				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("alloca of %d B: a thread's stack has %d B, %d are in use", a, stackBytes, int(w.sp[i])-p.stackAt)})
+				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("alloca of %d B: a thread's stack has %d B, %d are in use", a, stackBytes, int(w.sp[i])-p.stackAt), Mend: "allocate less, or a fixed array"})
 			}
 			result, w.sp[i] = at, uint32(at+a)
 		case 1:
 			result = uint64(w.sp[i])
 		case 2:
 			if a < uint64(p.stackAt) || a > uint64(p.local) {
-				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("stackrestore of 0x%x, which no stacksave gave", a)})
+				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("stackrestore of 0x%x, which no stacksave gave", a), Mend: "restore what stacksave gave in the same thread"})
 			}
 			w.sp[i] = uint32(a)
 			continue

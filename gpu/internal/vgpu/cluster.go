@@ -112,12 +112,12 @@ func (w *warp) clusterBarrier(b *block, c *blockCounts, top *split) {
 	}
 	c.barriers++
 	if m != top.mask {
-		w.w.stop(w, e.id, int(lowest(top.mask&^m)), &driver.Fault{Kind: driver.Deadlock, Detail: "the barrier's guard differs between the lanes of a warp"})
+		w.w.stop(w, e.id, int(lowest(top.mask&^m)), &driver.Fault{Kind: driver.Deadlock, Detail: "the barrier's guard differs between the lanes of a warp", Mend: "let all lanes of the warp reach it, or none: move the barrier out of the branch"})
 	}
 	g := w.cta.gang
 	if e.arrive {
 		if twice := w.entered & m; twice != 0 {
-			w.w.stop(w, e.id, int(lowest(twice)), &driver.Fault{Kind: driver.Illegal, Detail: "the thread arrives again before it has waited: barrier.cluster.wait is missing"})
+			w.w.stop(w, e.id, int(lowest(twice)), &driver.Fault{Kind: driver.Illegal, Detail: "the thread arrives again before it has waited: barrier.cluster.wait is missing", Mend: "call cluster.sync(), or pair each arrive with a wait"})
 		}
 		w.arrived |= m
 		w.entered |= m
@@ -128,7 +128,7 @@ func (w *warp) clusterBarrier(b *block, c *blockCounts, top *split) {
 		return
 	}
 	if never := m &^ w.entered; never != 0 {
-		w.w.stop(w, e.id, int(lowest(never)), &driver.Fault{Kind: driver.Illegal, Detail: "the thread waits and has not arrived: barrier.cluster.arrive is missing"})
+		w.w.stop(w, e.id, int(lowest(never)), &driver.Fault{Kind: driver.Illegal, Detail: "the thread waits and has not arrived: barrier.cluster.arrive is missing", Mend: "call cluster.sync(), or pair each wait with an arrive"})
 	}
 	if w.arrived&m == 0 { // that phase is over
 		w.entered &^= m
@@ -265,7 +265,7 @@ func opMapa(w *warp, in *inst) {
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := lowest(m)
 		if uint64(rank[i]) >= uint64(len(w.cta.cluster)) {
-			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("rank %d: the cluster has %d CTAs", rank[i], len(w.cta.cluster))})
+			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("rank %d: the cluster has %d CTAs", rank[i], len(w.cta.cluster)), Mend: "keep the rank below cluster.num_blocks()"})
 		}
 		to := uint64(rank[i]+1) << rankShift
 		if in.flags&flagWide == 0 {
@@ -275,7 +275,7 @@ func opMapa(w *warp, in *inst) {
 		a := w.u64(in.a)[i]
 		if in.flags&flagGeneric != 0 {
 			if a -= sharedWindow; a >= windowBytes {
-				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the address does not lie in shared memory"})
+				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the address does not lie in shared memory", Mend: "give an address of a __shared__ variable"})
 			}
 			to += sharedWindow
 		}

@@ -70,7 +70,7 @@ func TestGlobalAccessCounts(t *testing.T) {
 		if r.Counts.GlobalLoad != c.want || r.Counts.GlobalStore != c.want {
 			t.Errorf("%s: load %+v, store %+v, want %+v", c.name, r.Counts.GlobalLoad, r.Counts.GlobalStore, c.want)
 		}
-		if touched := []driver.Touched{{Base: p, Read: true}, {Base: q, Written: true}}; !reflect.DeepEqual(r.Touched, touched) {
+		if touched := []driver.Touched{{Base: p, Bytes: 16384, Read: true}, {Base: q, Bytes: 16384, Written: true}}; !reflect.DeepEqual(r.Touched, touched) {
 			t.Errorf("%s: touched %v, want %v", c.name, r.Touched, touched)
 		}
 		if cache := r.Counts.Cache; cache.DistinctRead != c.want.Sectors || cache.DistinctWritten != c.want.Sectors || cache.L1Hits != 0 ||

@@ -1,9 +1,5 @@
 package vgpu
 
-import (
-	"memwall/gpu/internal/driver"
-)
-
 type warpState uint8
 
 const (
@@ -236,7 +232,7 @@ func (w *warp) leave(b *block, c *blockCounts, top *split) bool {
 		return false
 	}
 	if e.kind == endTrap {
-		w.w.stop(w, e.id, int(lowest(gone)), &driver.Fault{Kind: driver.Trap})
+		w.w.stop(w, e.id, int(lowest(gone)), w.w.trapped())
 	}
 	return w.exitLanes(gone)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/ptx"
 )
 
 // stopped is what a worker panics with to leave a launch; launch recovers it.
@@ -43,6 +44,27 @@ func (w *warp) outOfBounds(in *inst, lane int, address, size uint64) {
 
 func (w *warp) sharedOutOfBounds(in *inst, lane int, address, size uint64) {
 	w.fault(in, lane, &driver.Fault{Kind: driver.OutOfBounds, Space: "shared", Address: address, Bytes: int(size), Allocation: "CTA has " + strings.ReplaceAll(byteCount(uint64(len(w.cta.shared))), ",", "")})
+}
+
+// trapped is the fault of a trap. cooperative_groups traps where a grid meets that was not launched to meet.
+func (k *worker) trapped() *driver.Fault {
+	if k.run.workspace == 0 && k.p.meetsAsGrid() {
+		return &driver.Fault{Kind: driver.Trap, Detail: "the function meets as a grid (grid.sync()), and the launch is not cooperative",
+			Mend: "launch it with gpu.Config{Cooperative: true, Grid: …, CTA: …}"}
+	}
+	return &driver.Fault{Kind: driver.Trap, Mend: "the program stops itself here: look at the condition before it"}
+}
+
+// meetsAsGrid tells whether the function reads the address of a cooperative launch's workspace.
+func (p *program) meetsAsGrid() bool {
+	for i := range p.f.Body {
+		for j := range p.f.Body[i].Operands {
+			if o := &p.f.Body[i].Operands[j]; o.Kind == ptx.OperandSpecial && (o.Special == ptx.EnvReg1 || o.Special == ptx.EnvReg2) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // describeAccess says where an access lies that no allocation holds whole.

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -185,5 +189,53 @@ func TestLaunchChecks(t *testing.T) {
 	}
 	if a := fixed.Attributes(); a.Estimated || a.Registers != 40 || a.RequiredCTA != dim(64) {
 		t.Errorf("%+v", a)
+	}
+}
+
+// Every fault that a program can run into says how to mend it, unless its kind does.
+func TestFaultsMend(t *testing.T) {
+	byKind := map[string]bool{"OutOfBounds": true, "Misaligned": true, "ReadOnly": true, "OutOfMemory": true, "Deadlock": true, "Timeout": true, "Interrupted": true}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			c, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			if s, ok := c.Type.(*ast.SelectorExpr); !ok || s.Sel.Name != "Fault" {
+				return true
+			}
+			kind, mend, detail := "", false, ""
+			for _, e := range c.Elts {
+				kv := e.(*ast.KeyValueExpr)
+				switch v := kv.Value.(type) {
+				case *ast.SelectorExpr:
+					if kv.Key.(*ast.Ident).Name == "Kind" {
+						kind = v.Sel.Name
+					}
+				case *ast.BasicLit:
+					detail += v.Value
+				}
+				mend = mend || kv.Key.(*ast.Ident).Name == "Mend"
+			}
+			if seen++; !mend && !byKind[kind] {
+				t.Errorf("%s: a fault of kind %s says no mend: %s", file, kind, detail)
+			}
+			return true
+		})
+	}
+	if seen < 50 {
+		t.Errorf("%d faults found", seen)
 	}
 }

@@ -226,7 +226,7 @@ func opMbarrier(w *warp, in *inst) {
 		for m := w.mask; m != 0; m &= m - 1 {
 			i := lowest(m)
 			if a[i]-sharedWindow >= windowBytes {
-				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the mbarrier's address 0x%x does not lie in shared memory", a[i])})
+				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the mbarrier's address 0x%x does not lie in shared memory", a[i]), Mend: "declare it __shared__, 8-byte aligned"})
 			}
 			a[i] -= sharedWindow
 		}
@@ -267,7 +267,7 @@ func (w *warp) mbarrierLane(in *inst, i uint, at uint64) bool {
 	if op == mbarrierInit {
 		count := w.u32(in.b)[i]
 		if count == 0 || count > mbarrierMost {
-			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("an mbarrier of %d arrivals: the count is 1 to %d", count, mbarrierMost)})
+			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("an mbarrier of %d arrivals: the count is 1 to %d", count, mbarrierMost), Mend: "give the number of threads or warps that arrive in a phase"})
 		}
 		c.setMbarrier(at, newMbarrier(uint64(count)))
 		c.watchMbarrier(w, in, i, at)
@@ -278,7 +278,7 @@ func (w *warp) mbarrierLane(in *inst, i uint, at uint64) bool {
 	}
 	b := c.mbarrierAt(at)
 	if b&mbarrierValid == 0 {
-		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("there is no mbarrier at offset %d of shared memory: mbarrier.init comes first, and a barrier before others use it", at)})
+		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("there is no mbarrier at offset %d of shared memory: mbarrier.init comes first, and a barrier before others use it", at), Mend: "initialise it by one thread, then __syncthreads() (cluster.sync() for another CTA's), and keep its address inside shared memory"})
 	}
 	switch op {
 	case mbarrierInval:
@@ -320,13 +320,13 @@ func (w *warp) arriveAt(in *inst, i uint, at, count uint64, drop bool) {
 	c := w.cta
 	b := c.mbarrierAt(at)
 	if count == 0 || count > b.pending() {
-		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("%d arrivals at an mbarrier that waits for %d more of %d: the phase has too many", count, b.pending(), b.expected())})
+		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("%d arrivals at an mbarrier that waits for %d more of %d: the phase has too many", count, b.pending(), b.expected()), Mend: "count again who arrives: init's count is all arrivals of one phase"})
 	}
 	if b = b.withPending(b.pending() - count); drop {
 		b = b.withExpected(b.expected() - count)
 	}
 	if in.size&formNoComplete != 0 && b.pending() == 0 {
-		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the arrival completes the phase, which .noComplete rules out"})
+		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the arrival completes the phase, which .noComplete rules out", Mend: "leave .noComplete out, or arrive with fewer"})
 	}
 	c.finishMbarrier(at, b)
 }
@@ -346,7 +346,7 @@ func (w *warp) expectBytes(in *inst, i uint, at uint64, n int64) {
 	b := c.mbarrierAt(at)
 	tx := b.tx() + n
 	if tx > mbarrierMost || tx < -mbarrierMost {
-		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("%d bytes to come at an mbarrier: the limit is %d", tx, mbarrierMost)})
+		w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("%d bytes to come at an mbarrier: the limit is %d", tx, mbarrierMost), Mend: "split the copy over several phases"})
 	}
 	if b = b.withTx(tx); n < 0 {
 		c.finishMbarrier(at, b)
@@ -464,7 +464,7 @@ func (w *warp) arriveBehindCopies(in *inst, i uint, at uint64) {
 	if in.size&formNoIncrement == 0 {
 		b := c.mbarrierAt(at)
 		if b.pending() == mbarrierMost {
-			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the mbarrier has too many pending arrivals"})
+			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the mbarrier has too many pending arrivals", Mend: "wait for the phase before more arrive"})
 		}
 		c.setMbarrier(at, b.withPending(b.pending()+1))
 	}

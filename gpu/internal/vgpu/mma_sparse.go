@@ -92,5 +92,5 @@ func (w *warp) badMetadata(in *inst, s *mmaShape, row, code int) {
 	case s.ordered:
 		detail = "each four bits name two different places, the lower first"
 	}
-	w.fault(in, 4*(row&7), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("sparse metadata 0b%04b in row %d of A: %s", code, row, detail)})
+	w.fault(in, 4*(row&7), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("sparse metadata 0b%04b in row %d of A: %s", code, row, detail), Mend: "give each group of four two different positions, the smaller first"})
 }

@@ -112,7 +112,7 @@ func (d *decoder) fragment(in *ptx.Instruction, i, n int, t string) ([]uint32, e
 // whole checks that all lanes take part: mma.sync.aligned and ldmatrix demand it.
 func (w *warp) whole(in *inst) {
 	if w.mask != allLanes {
-		w.fault(in, int(lowest(^w.mask)), &driver.Fault{Kind: driver.Illegal, Detail: "an .aligned instruction that not all lanes of the warp execute"})
+		w.fault(in, int(lowest(^w.mask)), &driver.Fault{Kind: driver.Illegal, Detail: "an .aligned instruction that not all lanes of the warp execute", Mend: "let all 32 lanes reach it: move it out of the branch, and let idle lanes go along with zeros"})
 	}
 }
 

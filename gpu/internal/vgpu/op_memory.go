@@ -675,7 +675,7 @@ func (w *warp) splitGeneric(in *inst, shared, local func(a *[32]uint64), global 
 	}
 	if w.mask = inParam; inParam != 0 {
 		if in.flags&(flagStore|flagAtomic) != 0 {
-			w.fault(in, int(lowest(inParam)), &driver.Fault{Kind: driver.Illegal, Detail: "a parameter of an entry can only be read"})
+			w.fault(in, int(lowest(inParam)), &driver.Fault{Kind: driver.Illegal, Detail: "a parameter of an entry can only be read", Mend: "copy the parameter to a local variable before changing it"})
 		}
 		w.loadParameters(in, &a)
 	}

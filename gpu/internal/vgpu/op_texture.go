@@ -145,9 +145,9 @@ func (w *warp) fetchTexture(in *inst, handle uint64, index *[32]uint32) {
 	kind := textureKinds[t.Format]
 	switch {
 	case !ok:
-		w.fault(in, lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("%#x is no texture object", handle)})
+		w.fault(in, lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("%#x is no texture object", handle), Mend: "give what t.Texture(…) made"})
 	case (in.n == 1) != (kind.float || t.Normalized):
-		w.fault(in, lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the texture holds %s and is fetched as another type", t.Format)})
+		w.fault(in, lane, &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the texture holds %s and is fetched as another type", t.Format), Mend: "fetch it with the type that it was made with: tex1Dfetch<float>"})
 	}
 	size := uint64(kind.bytes) * uint64(t.Channels)
 	var a [32]uint64

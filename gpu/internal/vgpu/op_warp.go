@@ -74,7 +74,7 @@ func decodeShuffle(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 func (w *warp) member(in *inst, members *[32]uint32) {
 	for m := w.mask; m != 0; m &= m - 1 {
 		if i := lowest(m); members[i]>>i&1 == 0 {
-			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the lane is not in its own member mask"})
+			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: "the lane is not in its own member mask", Mend: "give a mask that names every lane which calls: 0xffffffff, or __activemask() before the branch"})
 		}
 	}
 }

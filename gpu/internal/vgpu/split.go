@@ -257,7 +257,7 @@ func (w *warp) refuseAligned(waiting uint32) {
 	}
 	if end != nil {
 		w.w.stop(w, end.id, int(lowest(w.live&^waiting)), &driver.Fault{Kind: driver.Deadlock,
-			Detail: "lanes of this warp wait at the barrier for lanes that wait for them where the paths join"})
+			Detail: "lanes of this warp wait at the barrier for lanes that wait for them where the paths join", Mend: "let all lanes of the warp reach it, or none: move the barrier out of the branch"})
 	}
 }
 

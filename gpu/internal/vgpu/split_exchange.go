@@ -13,7 +13,7 @@ func (w *warp) exchangeApart(set []int, lanes uint32) {
 		if s := w.syncOf(&w.stack[i]); s.id != first.id {
 			body := w.w.p.f.Body
 			w.w.stop(w, first.id, int(lowest(lanes)), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf(
-				"lanes of one member mask meet at different instructions: here and at line %d (%s); let them meet at one, behind the branch", body[s.id].Line, body[s.id].Spelling)})
+				"lanes of one member mask meet at different instructions: here and at line %d (%s)", body[s.id].Line, body[s.id].Spelling), Mend: "let them meet at one, behind the branch"})
 		}
 	}
 }

@@ -84,10 +84,10 @@ func opStoreAsync(w *warp, in *inst) {
 		for m := w.mask; m != 0; m &= m - 1 {
 			i := lowest(m)
 			if owner[i] != c {
-				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the data go to CTA %d of the cluster and the mbarrier lies in CTA %d", c.rank, owner[i].rank)})
+				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the data go to CTA %d of the cluster and the mbarrier lies in CTA %d", c.rank, owner[i].rank), Mend: "map both addresses to the same CTA with mapa"})
 			}
 			if bars[i]+8 > uint64(len(c.shared)) || bars[i]%8 != 0 || c.mbarrierAt(bars[i])&mbarrierValid == 0 {
-				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("there is no mbarrier at offset %d of shared memory: mbarrier.init comes first, and a barrier of the cluster before others use it", bars[i])})
+				w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("there is no mbarrier at offset %d of shared memory: mbarrier.init comes first, and a barrier of the cluster before others use it", bars[i]), Mend: "initialise it by one thread, then __syncthreads() (cluster.sync() for another CTA's), and keep its address inside shared memory"})
 			}
 			w.sendLane(in, i, c, a[i], bars[i])
 		}

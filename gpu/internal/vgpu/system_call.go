@@ -145,7 +145,7 @@ func opPrintf(w *warp, in *inst) {
 		i := lowest(m)
 		format, ok := w.text(i, w.argument(in, 0, i))
 		if !ok {
-			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the format at 0x%x is no string", w.argument(in, 0, i))})
+			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("the format at 0x%x is no string", w.argument(in, 0, i)), Mend: "give printf a string literal"})
 		}
 		p := &printer{w: w, lane: i, at: w.argument(in, 1, i)}
 		p.print(format)
@@ -168,7 +168,7 @@ func opAssert(w *warp, in *inst) {
 	c := w.w.cta
 	t := uint32(w.id*warpSize) + uint32(i)
 	w.fault(in, int(i), &driver.Fault{Kind: driver.Assert, Detail: fmt.Sprintf("%s:%d: %s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%s` failed.",
-		file, uint32(w.argument(in, 2, i)), function, c.index[0], c.index[1], c.index[2], t%c.dim.X, t/c.dim.X%c.dim.Y, t/c.dim.X/c.dim.Y, message)})
+		file, uint32(w.argument(in, 2, i)), function, c.index[0], c.index[1], c.index[2], t%c.dim.X, t/c.dim.X%c.dim.Y, t/c.dim.X/c.dim.Y, message), Mend: "print what the condition compares in this thread: printf works in device code"})
 }
 
 // opMalloc is malloc: memory of the device's heap, or a null pointer where it is used up.
@@ -184,7 +184,7 @@ func opFree(w *warp, in *inst) {
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := lowest(m)
 		if a := w.argument(in, 0, i); a != 0 && !w.w.run.device.heap.give(a) {
-			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("free of 0x%x, which malloc did not give or which was freed before", a)})
+			w.fault(in, int(i), &driver.Fault{Kind: driver.Illegal, Detail: fmt.Sprintf("free of 0x%x, which malloc did not give or which was freed before", a), Mend: "free once what malloc gave, and nothing else"})
 		}
 	}
 }

@@ -83,7 +83,7 @@ func opWarpgroupProduct(w *warp, in *inst) {
 	w.whole(in)
 	op, g := in.ext.wgmma, &w.groups
 	if w.id|3 >= len(w.cta.warps) {
-		w.fault(in, 0, &driver.Fault{Kind: driver.Illegal, Detail: "a warpgroup is four warps: the CTA has fewer here"})
+		w.fault(in, 0, &driver.Fault{Kind: driver.Illegal, Detail: "a warpgroup is four warps: the CTA has fewer here", Mend: "launch CTAs of a multiple of 128 threads"})
 	}
 	g.open = append(g.open, warpgroupJob{in: in})
 	job := &g.open[len(g.open)-1]
@@ -91,7 +91,7 @@ func opWarpgroupProduct(w *warp, in *inst) {
 	job.number = w.jobs
 	job.descB = newDescriptor(w.uniform(in, op.descB))
 	if op.s.sparse() && !op.transB && job.descB.lines == 2 {
-		w.fault(in, 0, &driver.Fault{Kind: driver.Illegal, Detail: "B of a sparse wgmma has 64 bytes of K in a line, more than a swizzle of 32 bytes takes: use one of 64 or 128"})
+		w.fault(in, 0, &driver.Fault{Kind: driver.Illegal, Detail: "B of a sparse wgmma has 64 bytes of K in a line, more than a swizzle of 32 bytes takes", Mend: "use a swizzle of 64 or 128 bytes"})
 	}
 	if op.fromRegs {
 		for i, at := range op.a {
@@ -118,7 +118,7 @@ func opWarpgroupProduct(w *warp, in *inst) {
 	default:
 		p := w.pred[op.scaleD] ^ op.notD
 		if p != 0 && p != allLanes {
-			w.fault(in, int(lowest(p)), &driver.Fault{Kind: driver.Illegal, Detail: "scale-d differs between the lanes"})
+			w.fault(in, int(lowest(p)), &driver.Fault{Kind: driver.Illegal, Detail: "scale-d differs between the lanes", Mend: "make it the same in the whole warp"})
 		}
 		job.accumulate = p != 0
 	}
@@ -130,7 +130,7 @@ func (w *warp) uniform(in *inst, at uint32) uint64 {
 	v := w.u64(at)
 	for l := range v {
 		if v[l] != v[0] {
-			w.fault(in, l, &driver.Fault{Kind: driver.Illegal, Detail: "a matrix descriptor differs between the lanes"})
+			w.fault(in, l, &driver.Fault{Kind: driver.Illegal, Detail: "a matrix descriptor differs between the lanes", Mend: "compute it from what is the same in the whole warp (__shfl_sync from lane 0)"})
 		}
 	}
 	return v[0]

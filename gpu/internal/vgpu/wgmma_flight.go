@@ -108,7 +108,7 @@ func opFlightCheck(w *warp, in *inst) {
 		for _, n := range in.ext.flying {
 			if w.groups.owners[n].sums != nil {
 				w.fault(in, int(lowest(w.mask)), &driver.Fault{Kind: driver.Illegal,
-					Detail: "a result of wgmma.mma_async is used before wgmma.wait_group has waited for it"})
+					Detail: "a result of wgmma.mma_async is used before wgmma.wait_group has waited for it", Mend: "wgmma.commit_group and wgmma.wait_group come before the first use"})
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func opFlightMove(w *warp, in *inst) {
 			}
 		} else {
 			w.fault(in, int(lowest(w.mask)), &driver.Fault{Kind: driver.Illegal,
-				Detail: "a result of wgmma.mma_async is moved before wgmma.wait_group has waited for it, in a part of the warp"})
+				Detail: "a result of wgmma.mma_async is moved before wgmma.wait_group has waited for it, in a part of the warp", Mend: "wgmma.commit_group and wgmma.wait_group come before the first use"})
 		}
 	}
 	w.through(in)

@@ -40,7 +40,7 @@ func (w *warp) arriveWarpgroup(b *block, c *blockCounts, top *split) {
 		return
 	}
 	if m != top.mask {
-		w.w.stop(w, e.id, int(lowest(top.mask&^m)), &driver.Fault{Kind: driver.Illegal, Detail: "an .aligned instruction that not all lanes of the warp execute"})
+		w.w.stop(w, e.id, int(lowest(top.mask&^m)), &driver.Fault{Kind: driver.Illegal, Detail: "an .aligned instruction that not all lanes of the warp execute", Mend: "let all 32 lanes reach it: move it out of the branch, and let idle lanes go along with zeros"})
 	}
 	if w.cta.check != nil {
 		w.cta.check.before(w, e.id, m)
@@ -63,7 +63,7 @@ func (w *warp) passGroups() bool {
 		return false
 	}
 	if w.live != allLanes {
-		w.w.stop(w, e.id, int(lowest(^w.live)), &driver.Fault{Kind: driver.Illegal, Detail: "an .aligned instruction that not all lanes of the warp execute"})
+		w.w.stop(w, e.id, int(lowest(^w.live)), &driver.Fault{Kind: driver.Illegal, Detail: "an .aligned instruction that not all lanes of the warp execute", Mend: "let all 32 lanes reach it: move it out of the branch, and let idle lanes go along with zeros"})
 	}
 	g := &w.groups
 	most := int(e.threads) // groups that may stay open

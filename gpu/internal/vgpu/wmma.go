@@ -306,7 +306,7 @@ func opWMMAMove(w *warp, in *inst) {
 	}
 	for l := range base {
 		if base[l] != base[0] || m.leading == 0 && uint64(w.u32(m.stride)[l]) != stride {
-			w.fault(in, l, &driver.Fault{Kind: driver.Illegal, Detail: "address and stride of a wmma must be the same in all lanes"})
+			w.fault(in, l, &driver.Fault{Kind: driver.Illegal, Detail: "address and stride of a wmma must be the same in all lanes", Mend: "compute them from what is the same in the whole warp"})
 		}
 	}
 	start, shared := base[0], in.flags&flagShared != 0
