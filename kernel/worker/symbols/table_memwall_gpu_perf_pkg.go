@@ -47,6 +47,7 @@ func symbols_memwall_gpu_perf() Table {
 		"OccupancyTSV":           reflect.ValueOf(memwall_gpu_perf.OccupancyTSV),
 		"OccupancyTable":         reflect.ValueOf(memwall_gpu_perf.OccupancyTable),
 		"Of":                     reflect.ValueOf(memwall_gpu_perf.Of),
+		"Origin":                 reflect.ValueOf((*memwall_gpu_perf.Origin)(nil)),
 		"ParseComputeCapability": reflect.ValueOf(memwall_gpu_perf.ParseComputeCapability),
 		"ParseProfile":           reflect.ValueOf(memwall_gpu_perf.ParseProfile),
 		"Profile":                reflect.ValueOf((*memwall_gpu_perf.Profile)(nil)),
