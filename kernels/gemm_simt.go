@@ -44,26 +44,24 @@ var simtGEMMs = slices.Concat(
 		m, n, k, e := d.f("M"), d.f("N"), d.f("K"), float64(t.Bytes())
 		tiles := ceil(m, 128) * ceil(n, 128) * ceil(k, 16)
 		c := counters{flopsF32: 2 * 128 * 128 * 16 * tiles, barriers: 2 * 8 * tiles, sharedStores: 8 * 16 * tiles, sharedLoads: 8 * 16 * 16 * tiles,
-			conflicts: 0, storeRequests: pairs(d["M"], 8) * ceil(n, 16), storeBytes: e * m * n}
+			conflicts: 0, storeRequests: among(d["M"], 8, 16) * ceil(n, 16), storeBytes: e * m * n}
 		return c.loads(d, t, 128, 128, 16, 2)
 	}),
 	gemm("gemm/6_vectorised", "gemm_vectorised", anyElements, 128, 128, gpu.Dim(256), func(d dims, t gpu.DType) counters {
 		m, n, k, wide := d.f("M"), d.f("N"), d.f("K"), 16/t.Bytes()
 		tiles := ceil(m, 128) * ceil(n, 128) * ceil(k, 16)
-		c := counters{flopsF32: 2 * 128 * 128 * 16 * tiles, barriers: 8 * tiles, sharedStores: 8 * 16 * tiles, sharedLoads: 8 * 16 * 4 * tiles,
+		c := counters{flopsF32: 2 * 128 * 128 * 16 * tiles, barriers: 2 * 8 * tiles, sharedStores: 8 * 16 * tiles, sharedLoads: 8 * 16 * 4 * tiles,
 			conflicts: 0, storeBytes: float64(t.Bytes()) * m * n}
 		c.loads(d, t, 128, 128, 16, 2*wide)
 		if d["K"]%wide != 0 { // read element by element
 			delete(c, loadRequests)
 		}
-		if d["N"]%4 == 0 { // a request is a row of one group of four and of the next, of 64 columns
-			c[storeRequests] = pairs(d["M"], 4) * ceil(n, 64)
+		if d["N"]%4 == 0 { // a request is four rows, 4 apart, of 32 columns
+			c[storeRequests] = among(d["M"], 4, 16) * ceil(n, 32)
 		}
 		return c
 	}),
 )
 
-// pairs is how many pairs of rows a distance apart, the upper of which exists, m rows have in groups of twice the distance.
-func pairs(m, distance int) float64 {
-	return float64(m/(2*distance)*distance + min(m%(2*distance), distance))
-}
+// among is how many of m rows are among the first so many of their group.
+func among(m, first, group int) float64 { return float64(m/group*first + min(m%group, first)) }

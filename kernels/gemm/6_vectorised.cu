@@ -3,13 +3,12 @@
 // Predecessor: 5_tile_2d moves 2 or 4 bytes a lane: for its 64 FMAs a thread issues 16 shared loads, and copies element by
 //   element.
 // Idea: read global memory in pieces of 16 bytes, and shared memory as float4: a thread's rows are twice 4 neighbours, 64
-//   apart, and so are its columns. A piece lies along k and is stored transposed; element (k, r) is kept at row r ^ s, where
-//   s depends on k's piece, so that the rows and pieces of a warp's store fall on different banks without padding, which would
-//   spoil the alignment. Results leave four neighbours at once. The next tiles are on the way to registers during the
-//   product; two pairs of buffers save a barrier.
+//   apart, and so are its columns; a warp's lanes lie 4 x 8, so that it reads the fewest different words. A piece lies along
+//   k and is stored transposed; element (k, r) is kept at row r ^ s, where s depends on k's piece, so that the rows and pieces
+//   of a warp's store fall on different banks without padding, which would spoil the alignment. Results leave four at once.
 // Expect: 4 shared loads for 64 FMAs instead of 16; an eighth of 5_tile_2d's global requests in f16 (a quarter in f32) for
-//   the same bytes; one barrier a step; no bank conflicts.
-// A profiler should show: FP32 at 75 % of its peak or more; where rows don't start on 16 bytes, the time of 5_tile_2d.
+//   the same bytes; the same barriers; no bank conflicts.
+// A profiler should show: FP32 at 70 % of its peak or more; where rows don't start on 16 bytes, the time of 5_tile_2d.
 //
 // The Go loop: 5_tile_2d's, with n = 4*tx + {0, 1, 2, 3, 64, 65, 66, 67}, and m alike.
 
@@ -17,43 +16,32 @@
 
 constexpr int BM = 128, BN = 128, BK = 16, TM = 8, TN = 8, THREADS = 256;
 
-// Tiles are BM rows of X and BN of W, BK deep, on their way through a thread's registers.
+// Tile is 128 rows of a matrix, BK deep, in pieces of 16 bytes along k.
 template <typename T>
-struct Tiles {
-  static constexpr int WIDE = 16 / sizeof(T), PIECES = BK / WIDE, ROWS = THREADS / PIECES, COUNT = BM / ROWS;
-  uint4 xv[COUNT], wv[COUNT];
-
-  // load reads the pieces of columns k0 and up.
-  __device__ __forceinline__ void load(const T *x, const T *w, int m, int n, int k, int m0, int n0, int k0, bool wide) {
-    int row = threadIdx.x / PIECES, column = k0 + threadIdx.x % PIECES * WIDE;
-#pragma unroll
-    for (int i = 0; i < COUNT; i++) {
-      xv[i] = load16(x, m, k, m0 + row + i * ROWS, column, wide);
-      wv[i] = load16(w, n, k, n0 + row + i * ROWS, column, wide);
-    }
-  }
+struct Tile {
+  static constexpr int WIDE = 16 / sizeof(T), PIECES = BK / WIDE, ROWS = THREADS / PIECES;
 
   // swizzle is what the rows of piece p are exchanged by.
   static __device__ __forceinline__ int swizzle(int p) { return p * (32 / PIECES); }
 
-  // keep stores them, transposed and as f32.
-  __device__ __forceinline__ void keep(float (&xs)[BK][BM], float (&ws)[BK][BN]) const {
+  // copy stores rows first to first + 127 from column k0 on, transposed and as f32; a thread takes a piece of each ROWS-th row.
+  static __device__ __forceinline__ void copy(float (&tile)[BK][128], const T *matrix, int rows, int k, int first, int k0, bool wide) {
     int row = threadIdx.x / PIECES, p = threadIdx.x % PIECES;
+    uint4 v[128 / ROWS];
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) {
-      int r = (row + i * ROWS) ^ swizzle(p);
-      const unsigned xw[4] = {xv[i].x, xv[i].y, xv[i].z, xv[i].w}, ww[4] = {wv[i].x, wv[i].y, wv[i].z, wv[i].w};
+    for (int i = 0; i < 128 / ROWS; i++) v[i] = load16(matrix, rows, k, first + row + i * ROWS, k0 + p * WIDE, wide);
+#pragma unroll
+    for (int i = 0; i < 128 / ROWS; i++) {
+      float *out = &tile[p * WIDE][(row + i * ROWS) ^ swizzle(p)];
+      const unsigned words[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
 #pragma unroll
       for (int j = 0; j < 4; j++) {
         if constexpr (sizeof(T) == 4) {
-          xs[p * WIDE + j][r] = __uint_as_float(xw[j]);
-          ws[p * WIDE + j][r] = __uint_as_float(ww[j]);
+          out[j * 128] = __uint_as_float(words[j]);
         } else {
-          float2 a = pair(xw[j], T()), b = pair(ww[j], T());
-          xs[p * WIDE + 2 * j][r] = a.x;
-          xs[p * WIDE + 2 * j + 1][r] = a.y;
-          ws[p * WIDE + 2 * j][r] = b.x;
-          ws[p * WIDE + 2 * j + 1][r] = b.y;
+          float2 f = pair(words[j], T());
+          out[2 * j * 128] = f.x;
+          out[(2 * j + 1) * 128] = f.y;
         }
       }
     }
@@ -78,29 +66,32 @@ static __device__ __forceinline__ void store4(T *p, const float (&v)[TN], int fi
 
 template <typename T>
 static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
-  __shared__ __align__(16) float xs[2][BK][BM], ws[2][BK][BN];
+  __shared__ __align__(16) float xs[BK][BM], ws[BK][BN];
   int m0 = blockIdx.x * BM, n0 = blockIdx.y * BN;  // m runs fastest in the grid, so that CTAs side by side share W
-  int col = threadIdx.x % 16 * 4, row = threadIdx.x / 16 * 4;
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int col = warp / 4 * 32 + lane % 8 * 4, row = warp % 4 * 16 + lane / 8 * 4;
   bool wide = aligned16(w, x, k);
-  Tiles<T> next;
   float acc[TM][TN] = {};
-  next.load(x, w, m, n, k, m0, n0, 0, wide);
 #pragma unroll 1
-  for (int k0 = 0, buffer = 0; k0 < k; k0 += BK, buffer ^= 1) {
-    next.keep(xs[buffer], ws[buffer]);
-    __syncthreads();  // a buffer is written again two barriers after it was read
-    next.load(x, w, m, n, k, m0, n0, k0 + BK, wide);
-#pragma unroll 2
-    for (int kk = 0; kk < BK; kk++) {
-      int s = Tiles<T>::swizzle(kk / Tiles<T>::WIDE);
-      float4 a0 = *reinterpret_cast<float4 *>(&xs[buffer][kk][row ^ s]), a1 = *reinterpret_cast<float4 *>(&xs[buffer][kk][(64 + row) ^ s]);
-      float4 b0 = *reinterpret_cast<float4 *>(&ws[buffer][kk][col ^ s]), b1 = *reinterpret_cast<float4 *>(&ws[buffer][kk][(64 + col) ^ s]);
-      const float a[TM] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w}, b[TN] = {b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w};
+  for (int k0 = 0; k0 < k; k0 += BK) {
+    Tile<T>::copy(xs, x, m, k, m0, k0, wide);
+    Tile<T>::copy(ws, w, n, k, n0, k0, wide);
+    __syncthreads();
 #pragma unroll
-      for (int i = 0; i < TM; i++)
+    for (int p = 0; p < Tile<T>::PIECES; p++) {
+      const float *xp = &xs[p * Tile<T>::WIDE][row ^ Tile<T>::swizzle(p)], *wp = &ws[p * Tile<T>::WIDE][col ^ Tile<T>::swizzle(p)];
+#pragma unroll 4
+      for (int kk = 0; kk < Tile<T>::WIDE; kk++, xp += BM, wp += BN) {
+        float4 a0 = *reinterpret_cast<const float4 *>(xp), a1 = *reinterpret_cast<const float4 *>(xp + 64);
+        float4 b0 = *reinterpret_cast<const float4 *>(wp), b1 = *reinterpret_cast<const float4 *>(wp + 64);
+        const float a[TM] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w}, b[TN] = {b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w};
 #pragma unroll
-        for (int j = 0; j < TN; j++) acc[i][j] = fmaf(a[i], b[j], acc[i][j]);
+        for (int i = 0; i < TM; i++)
+#pragma unroll
+          for (int j = 0; j < TN; j++) acc[i][j] = fmaf(a[i], b[j], acc[i][j]);
+      }
     }
+    __syncthreads();
   }
   bool aligned = ((reinterpret_cast<size_t>(y) | static_cast<size_t>(n) * sizeof(T)) & (4 * sizeof(T) - 1)) == 0;
 #pragma unroll
