@@ -9,7 +9,7 @@ import (
 
 // gemms multiply a matrix by a matrix, Y = X·Wᵀ: the prefill of every linear layer, over the same weights as gemv.
 // m runs along the grid's x, so that CTAs that start together share rows of W.
-var gemms = slices.Concat(simtGEMMs, tensorGEMMs)
+var gemms = slices.Concat(simtGEMMs, tensorGEMMs, hopperGEMMs)
 
 // elements are the choices of element types, with what the entries' names end in.
 type elements []struct {

@@ -1,0 +1,69 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"memwall/gpu"
+)
+
+// hopperGEMMs are the steps for sm_90a: tiles come by TMA and are multiplied by warpgroups.
+var hopperGEMMs = slices.Concat(
+	mapped(gemm("gemm/10_wgmma", "gemm_wgmma_128x256", sixteenBits, 128, 256, gpu.Dim(256), func(d dims, t gpu.DType) counters {
+		bn := wgmmaTile(d)
+		tiles := ceil(d.f("M"), 128) * ceil(d.f("N"), bn)
+		steps := tiles * ceil(d.f("K"), 64)
+		return counters{flopsF32: 0, flopsTensor: 2 * 128 * float64(bn) * 64 * steps, barriers: 8 * (tiles + steps), sharedLoads: 0, sharedStores: 0,
+			storeBytes: 2 * d.f("M") * d.f("N")}
+	})),
+)
+
+// wgmmaTile is how many columns of Y a CTA of gemm/10_wgmma makes: 256 where such tiles keep the SMs busy.
+func wgmmaTile(d dims) int {
+	if over(d["M"], 128)*over(d["N"], 256) < d[multiprocessors] {
+		return 128
+	}
+	return 256
+}
+
+// mapped gives a step the tensor maps and the geometry of gemm/10_wgmma.
+func mapped(variants []*Kernel) []*Kernel {
+	for _, k := range variants {
+		suffix := strings.TrimPrefix(k.function, "gemm_wgmma_128x256")
+		byTMA(k, wgmmaTile)
+		k.choose = func(d dims) (string, gpu.Config) {
+			bn := wgmmaTile(d)
+			return fmt.Sprintf("gemm_wgmma_128x%d%s", bn, suffix),
+				gpu.Config{Grid: gpu.Dim(over(d["M"], 128), over(d["N"], bn)), CTA: gpu.Dim(256), Shared: 4*(128+bn)*64*2 + 1024}
+		}
+		k.args = []string{"y", "wmap", "xmap", "M", "N", "K"}
+	}
+	return variants
+}
+
+// byTMA lets a step read W and X through tensor maps, in boxes of 64 columns: rows must start on 16 bytes. The ladder leaves
+// other shapes, and few rows, to gemm/9_cp_async.
+func byTMA(k *Kernel, tileN func(d dims) int) {
+	k.least = 0
+	for i := range k.operands {
+		k.operands[i].align = 16
+	}
+	k.multiples = map[string]int{"K": 8}
+	k.precondition = func(d dims) error {
+		if d["K"] == 0 {
+			return &gpu.Error{What: "K = 0: there is nothing to copy", How: "use gemm/9_cp_async, which writes zeros"}
+		}
+		return nil
+	}
+	k.prefer = func(d dims) bool { return d["M"] > 64 }
+	k.maps = []tensorMap{
+		{name: "wmap", of: "w", config: func(d dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{tileN(d), 64}, Swizzle: 128} }},
+		{name: "xmap", of: "x", config: func(d dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{128, 64}, Swizzle: 128} }},
+	}
+	k.cases = []trial{
+		{dims: dims{"M": 1, "N": 1, "K": 8}}, {dims: dims{"M": 31, "N": 33, "K": 128}}, {dims: dims{"M": 129, "N": 31, "K": 64}},
+		{dims: dims{"M": 65, "N": 257, "K": 200}}, {dims: dims{"M": 3, "N": 66, "K": 4096}}, {dims: dims{"M": 128, "N": 256, "K": 320}},
+		{dims: dims{"M": 257, "N": 512, "K": 72}, inputs: outliers}, {dims: dims{"M": 130, "N": 136, "K": 384}}, {dims: dims{"M": 20, "N": 24, "K": 40}, inputs: special},
+	}
+}

@@ -1,0 +1,105 @@
+// hopper.cuh: what kernels for sm_90a share: mbarriers, copies of boxes by TMA, and wgmma. A source includes element.cuh and
+// tensor.cuh before it.
+#pragma once
+
+// TensorMap is a CUtensorMap, which a launch passes by value.
+struct __align__(64) TensorMap {
+  unsigned long long words[16];
+};
+
+// barrier_init makes an mbarrier that completes a phase when so many have arrived and the bytes promised have come (PTX ISA
+// 9.7.13.15).
+static __device__ __forceinline__ void barrier_init(unsigned barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+// barriers_visible lets TMA see barriers that this thread has made.
+static __device__ __forceinline__ void barriers_visible() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+// barrier_expect arrives and promises bytes that TMA will bring.
+static __device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+static __device__ __forceinline__ void barrier_arrive(unsigned barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// barrier_wait waits for the end of the phase of this parity; a new barrier is in phase 0, and phase 1 counts as ended.
+static __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}" ::"r"(barrier), "r"(parity)
+      : "memory");
+}
+
+// tma_load starts copying the box of a matrix at (row, column) to shared memory; what lies outside is zero. Its bytes complete
+// the barrier's phase (PTX ISA 9.7.9.27).
+static __device__ __forceinline__ void tma_load(unsigned shared, const TensorMap &map, int row, int column, unsigned barrier) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared),
+               "l"(&map), "r"(column), "r"(row), "r"(barrier)
+               : "memory");
+}
+
+// tma_store starts copying a box from shared memory to a matrix; what would lie outside is left out.
+static __device__ __forceinline__ void tma_store(const TensorMap &map, int row, int column, unsigned shared) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(column), "r"(row), "r"(shared)
+               : "memory");
+}
+
+// matrix_descriptor describes rows of 128 bytes, kept in the 128-byte swizzle as TMA does, to wgmma: groups of eight rows lie
+// 1024 bytes apart (PTX ISA 9.7.15.5.1). 16 columns of 16 bits further are 32 bytes, 2 more in the descriptor.
+static __device__ __forceinline__ unsigned long long matrix_descriptor(unsigned shared) {
+  return (shared & 0x3ffff) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+static __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+static __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+// wgmma_wait waits until at most N groups of this warp are under way.
+template <int N>
+static __device__ __forceinline__ void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+
+// keep ties accumulators to this place of the program: none is read or written earlier.
+template <int N>
+static __device__ __forceinline__ void keep(float (&d)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+#define HOPPER_NAMES_64 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HOPPER_NAMES_128 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define HOPPER_8(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define HOPPER_32(d, i) HOPPER_8(d, i), HOPPER_8(d, i + 8), HOPPER_8(d, i + 16), HOPPER_8(d, i + 24)
+#define HOPPER_64(d, i) HOPPER_32(d, i), HOPPER_32(d, i + 32)
+#define HOPPER_WGMMA(N, TYPE, NAMES, A, B, P, ...)                                                                        \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " P ", 0;\n"                                                             \
+               "wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE " {" NAMES "}, " A ", " B ", p, 1, 1, 0, 0;\n}" \
+               : __VA_ARGS__                                                                                               \
+               : "l"(a), "l"(b), "r"(add))
+
+// wgmma starts multiplying a 64 x 16 tile by a BN x 16 tile, both in shared memory with k along their rows, by the four warps
+// of a warpgroup: d += a*b where add, else d = a*b. d holds, for each 8 columns j, what store_fragment takes as d + 4*j; BN is
+// 128 or 256 (PTX ISA 9.7.15.5.2).
+template <typename T, int BN>
+static __device__ __forceinline__ void wgmma(float (&d)[BN / 2], unsigned long long a, unsigned long long b, int add) {
+  if constexpr (BN == 128 && is_f16<T>)
+    HOPPER_WGMMA("128", "f16", HOPPER_NAMES_64, "%64", "%65", "%66", HOPPER_64(d, 0));
+  else if constexpr (BN == 128)
+    HOPPER_WGMMA("128", "bf16", HOPPER_NAMES_64, "%64", "%65", "%66", HOPPER_64(d, 0));
+  else if constexpr (is_f16<T>)
+    HOPPER_WGMMA("256", "f16", HOPPER_NAMES_128, "%128", "%129", "%130", HOPPER_64(d, 0), HOPPER_64(d, 64));
+  else
+    HOPPER_WGMMA("256", "bf16", HOPPER_NAMES_128, "%128", "%129", "%130", HOPPER_64(d, 0), HOPPER_64(d, 64));
+}
