@@ -14,8 +14,11 @@ var hopperGEMMs = slices.Concat(
 		bn := wgmmaTile(d)
 		tiles := ceil(d.f("M"), 128) * ceil(d.f("N"), bn)
 		steps := tiles * ceil(d.f("K"), 64)
-		return counters{flopsF32: 0, flopsTensor: 2 * 128 * float64(bn) * 64 * steps, barriers: 8 * (tiles + steps), sharedLoads: 0, sharedStores: 0,
-			storeBytes: 2 * d.f("M") * d.f("N")}
+		c := counters{flopsF32: 0, flopsTensor: 2 * 128 * float64(bn) * 64 * steps, barriers: 8 * (tiles + steps), conflicts: 0,
+			sharedLoads: 2 * 4 * 5 * steps, sharedStores: 2 * steps} // a wgmma reads A for each of its four warps, and B; TMA writes boxes
+		c.tensorTraffic(d, t, 128, bn)
+		c[loadRequests] = 2 * steps
+		return c
 	})),
 )
 

@@ -68,6 +68,15 @@ func TestGEMMHeaders(t *testing.T) {
 	near(t, "9_cp_async: a barrier a step and warp", float64(async.Barriers), 4*(7168/128)*(k/64))
 	near(t, "9_cp_async: 8 ldmatrix for 32 mma", ratio(async.SharedLoad.Requests, async.FLOPs[perf.FLOPTensor]/(2*16*8*16)), 0.25)
 	near(t, "9_cp_async: no bank conflicts", conflictsOf(async), 0)
+
+	huge := args(gpu.F16, 33792) // 132 tiles of 128 × 256: enough for 10_wgmma's largest
+	warpgroups, steps := h.count(t, "gemm/10_wgmma", huge...), float64(33792/256)
+	near(t, "10_wgmma: 2MNK on tensor cores", float64(warpgroups.FLOPs[perf.FLOPTensor]), 2*m*33792*k)
+	near(t, "10_wgmma: MNK·(1/128 + 1/256) elements", float64(warpgroups.GlobalLoad.Bytes), e*m*33792*k*(1.0/128+1.0/256))
+	near(t, "10_wgmma: two copies a step", float64(warpgroups.GlobalLoad.Requests), 2*steps)
+	near(t, "10_wgmma: 5 requests of shared memory a wgmma", float64(warpgroups.SharedLoad.Requests), 5*8*steps)
+	near(t, "10_wgmma: TMA writes two boxes a step", float64(warpgroups.SharedStore.Requests), 2*steps)
+	near(t, "10_wgmma: no bank conflicts", conflictsOf(warpgroups), 0)
 }
 
 // loadsPerFMA is how many values a lane reads from shared memory for each multiplication.

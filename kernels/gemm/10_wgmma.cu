@@ -7,8 +7,9 @@
 //   rate and without waiting. TMA copies a whole tile for one instruction of one thread, swizzled as wgmma wants it, with
 //   zeros outside the matrix, and counts its bytes on an mbarrier. Two warpgroups make 128 x BN of Y, BN = 256 where such
 //   tiles fill the SMs, else 128; tiles of 64 columns go round a ring of 4.
-// Expect: tensor FLOPs 2MNK, tiles counted whole; no ldmatrix, no loads or stores of shared memory by threads; global reads
-//   MNK*(1/128 + 1/BN) elements, 3/4 of 9_cp_async's with BN = 256; two copies a step and CTA.
+// Expect: tensor FLOPs 2MNK, tiles counted whole; global reads MNK*(1/128 + 1/BN) elements, 3/4 of 9_cp_async's 128 x 128 with
+//   BN = 256, in two requests a step and CTA; threads touch shared memory no more: wgmma reads it in 5 requests (A for each of
+//   its warps, and B) of many wavefronts, TMA writes it in two a step; no bank conflicts.
 // A profiler should show: the tensor pipe above 60 %; few instructions issued; time lost at the beginning and end of each CTA.
 //
 // The Go loop: for t := range steps { wait for tile t; acc += xs * ws^T in 4 pieces of 16; when tile t-1 is read, copy t+3 over it }
