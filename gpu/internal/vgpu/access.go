@@ -1,27 +1,9 @@
 package vgpu
 
-import "memwall/gpu/internal/driver"
-
-// Entries of a worker's trace: one line of 128 bytes a word. From bit 0: its sectors, flags, the line, the site, and how much
-// of its sectors the access fills.
-const (
-	entryAtomic = 1 << 5
-	entryBypass = 1 << 6 // does not look at L1
-	entryWrite  = 1 << 7
-	entryShift  = 8
-	entryLines  = 1<<32 - 1 // of the line, shifted down
-	entrySite   = 40        // pattern+1 of the instruction; 0: unknown
-	entrySites  = 1<<20 - 1
-	entryFill   = 60 // words of each sector that the access covers, 1 to 7; 0: all of it
+import (
+	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/cache"
 )
-
-// fillOf is the fill of an access that covers so many bytes of a sector.
-func fillOf(bytes uint64) uint64 {
-	if bytes >= 32 {
-		return 0
-	}
-	return max(bytes/4, 1) << entryFill
-}
 
 // addresses gives each lane's address; those of inactive lanes mean nothing.
 func (w *warp) addresses(in *inst) *[32]uint64 {
@@ -52,15 +34,15 @@ func (w *warp) addresses(in *inst) *[32]uint64 {
 }
 
 // entryFlags are the bits of an instruction's entries beside line and sectors.
-func entryFlags(in *inst) uint64 {
-	site := uint64(uint32(in.pattern+1)) & entrySites << entrySite
+func entryFlags(in *inst) cache.Entry {
+	site := cache.Entry(uint32(in.pattern+1)) & cache.MostSites << cache.SiteShift
 	switch {
 	case in.flags&flagAtomic != 0:
-		return site | entryWrite | entryBypass | entryAtomic
+		return site | cache.Write | cache.Bypass | cache.Atomic
 	case in.flags&flagStore != 0:
-		return site | entryWrite | entryBypass
+		return site | cache.Write | cache.Bypass
 	case in.flags&flagBypass != 0:
-		return site | entryBypass
+		return site | cache.Bypass
 	}
 	return site
 }
@@ -88,33 +70,11 @@ func (w *warp) touchRow(in *inst, s *site, address, size uint64) {
 	g.sectors += (end-1)>>5 - address>>5 + 1
 	first, last := address>>7, (end-1)>>7
 	g.lines += last - first + 1
-	flags := entryFlags(in)
-	base := first - w.w.base>>7
-	t := w.w.trace
-	if in.flags&flagStore != 0 && (address|end)&31 != 0 {
-		w.w.trace = storeEdges(t, flags, address-w.w.base, end-w.w.base)
-		return
+	if in.flags&flagStore != 0 {
+		w.w.trace = cache.AppendStore(w.w.trace, entryFlags(in), address-w.w.base, end-w.w.base)
+	} else {
+		w.w.trace = cache.AppendRow(w.w.trace, entryFlags(in), address-w.w.base, end-w.w.base)
 	}
-	mask := uint64(15) << (address >> 5 & 3) & 15
-	for line := first; line < last; line++ {
-		t = append(t, base<<entryShift|flags|mask)
-		base++
-		mask = 15
-	}
-	w.w.trace = append(t, base<<entryShift|flags|mask&(15>>(3-(end-1)>>5&3)))
-}
-
-// storeEdges appends the entries of a store to [low, high) whose first or last sector it covers in part: those stand apart.
-func storeEdges(t []uint64, flags, low, high uint64) []uint64 {
-	for sector := low >> 5; sector <= (high-1)>>5; sector++ {
-		entry := sector>>2<<entryShift | flags | 1<<(sector&3) | fillOf(min(sector<<5+32, high)-max(sector<<5, low))
-		if n := len(t) - 1; n >= 0 && t[n]&^15 == entry&^15 && sector&3 != 0 && sector > low>>5 {
-			t[n] |= 1 << (sector & 3)
-		} else {
-			t = append(t, entry)
-		}
-	}
-	return t
 }
 
 // touch checks and counts an access of the active lanes at any addresses.
@@ -128,7 +88,7 @@ func (w *warp) touch(in *inst, s *site, a *[32]uint64, size uint64) {
 	p := &s.memo[first>>5&3]
 	if !p.matches(a, first, m, size) {
 		w.checkAligned(in, a, size, "global")
-		p.learn(a, first, m, size)
+		p.learn(a, first, m, size, in.flags&(flagStore|flagAtomic) == flagStore)
 	} else if first&(size-1) != 0 {
 		w.misaligned(in, int(lane), first, size, "global")
 	}
@@ -150,12 +110,10 @@ func (w *warp) touch(in *inst, s *site, a *[32]uint64, size uint64) {
 	g.ideal += (lanes*size + 31) / 32
 	g.sectors += p.sectors
 	g.lines += p.lines
-	flags := entryFlags(in)
-	base := first>>7 - w.w.base>>7
+	base := entryFlags(in) + cache.Entry(low>>7-w.w.base>>7)<<cache.LineShift
 	t := w.w.trace
-	for k := range p.entries {
-		e := &p.entries[k]
-		t = append(t, (base+e.line)<<entryShift|flags|uint64(e.sectors)|e.fill)
+	for _, e := range p.entries {
+		t = append(t, base+e)
 	}
 	w.w.trace = t
 }
@@ -329,7 +287,7 @@ func (w *warp) touchLocal(in *inst, s *site, a *[32]uint64, size uint64) {
 		for i := range row {
 			row[i] = spread[i] + 128*k
 		}
-		seen.learn(&row, row[lowest(w.mask)], w.mask, min(size, 4))
+		seen.learn(&row, row[lowest(w.mask)], w.mask, min(size, 4), false)
 		g.sectors += seen.sectors
 		g.lines += seen.lines
 	}

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/cache"
 )
 
 // bulkState holds the copies out of shared memory that a warp's lanes have issued and not waited for: they read and write
@@ -202,7 +203,7 @@ func (w *warp) plainRun(in, operand *inst, c *bulkCopy) {
 func (w *warp) touchRuns(in *inst, c *bulkCopy) {
 	w.w.settleLoose()
 	s := w.site(in)
-	flags := entryFlags(in) | entryBypass
+	flags := entryFlags(in) | cache.Bypass
 	var inside uint64
 	var last *allocation
 	for k := range c.runs {
@@ -223,11 +224,7 @@ func (w *warp) touchRuns(in *inst, c *bulkCopy) {
 		g, end := &s.global, r.address+r.bytes
 		g.sectors += (end-1)>>5 - r.address>>5 + 1
 		g.lines += (end-1)>>7 - r.address>>7 + 1
-		for line := r.address >> 7; line <= (end-1)>>7; line++ {
-			low, high := max(r.address, line<<7)>>5&3, min(end-1, line<<7+127)>>5&3
-			mask := uint64(15) >> (3 - high) & (15 << low)
-			w.w.trace = append(w.w.trace, (line-w.w.base>>7)<<entryShift|flags|mask)
-		}
+		w.w.trace = cache.AppendRow(w.w.trace, flags, r.address-w.w.base, end-w.w.base)
 	}
 	if w.w.count {
 		s.global.requests++

@@ -5,18 +5,19 @@ import (
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/ptx"
+	"memwall/gpu/internal/vgpu/cache"
 )
 
 // cta is the state of one resident CTA: its warps with their registers, shared and local memory, and barriers.
 type cta struct {
 	p         *program
-	index     [3]uint32 // %ctaid
-	cluster   []*cta    // by rank; of one CTA where the launch has no clusters
-	rank      int       // in its cluster
-	gang      *gang     // what the cluster shares
-	ordinal   uint64    // among the CTAs that the launch executes
-	trace     []uint64  // lines of memory that it touched, while another CTA is in the worker's hand
-	sm        int       // that it lies on
+	index     [3]uint32     // %ctaid
+	cluster   []*cta        // by rank; of one CTA where the launch has no clusters
+	rank      int           // in its cluster
+	gang      *gang         // what the cluster shares
+	ordinal   uint64        // among the CTAs that the launch executes
+	trace     []cache.Entry // lines of memory that it touched, while another CTA is in the worker's hand
+	sm        int           // that it lies on
 	warps     []warp
 	shared    []byte
 	local     []byte

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/cache"
 	"memwall/gpu/perf"
 )
 
@@ -28,8 +29,8 @@ type Device struct {
 	heap      deviceHeap // of malloc in device code
 	// globalTime is %globaltimer, ns: it begins at an arbitrary time and goes on with every launch.
 	globalTime uint64
-	workspace  *allocation // of cooperative launches
-	replay     *replay     // caches of the launch before
+	workspace  *allocation   // of cooperative launches
+	replay     *cache.Replay // caches of the launch before
 	modules    moduleCache
 	lanes      LanePath
 	// watched, where it is set, sanitizes every launch and gets what is found.

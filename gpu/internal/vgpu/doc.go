@@ -25,7 +25,7 @@
 // subject; assembly for it in asmgen. Tests compare each with an oracle and the lane paths with each other.
 //
 // Counters do not depend on the number of workers: they are sums, and the caches replay the accesses of CTA after CTA in
-// the grid's order (cache.go).
+// the grid's order (caches.go, package cache).
 package vgpu
 
 //go:generate go run ./lanegen/cmd

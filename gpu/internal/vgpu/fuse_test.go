@@ -79,18 +79,6 @@ func TestFusedHalves(t *testing.T) {
 	}
 }
 
-// TestDivisor compares with the remainder.
-func TestDivisor(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 7, 132, 400, 512, 6553, 25600, 1 << 20, 1<<31 - 1} {
-		d := divisorOf(n)
-		for _, x := range []uint64{0, 1, uint64(n) - 1, uint64(n), uint64(n) + 1, 12345678, 1<<32 - 1, 1 << 32, 1<<40 + 17, ^uint64(0)} {
-			if got := d.of(x); got != x%uint64(n) {
-				t.Errorf("%d mod %d = %d, want %d", x, n, got, x%uint64(n))
-			}
-		}
-	}
-}
-
 // TestSampledCaches: a vector that every CTA reads costs each SM's L1 one miss, however many CTAs the SM has; a sample of the
 // CTAs, scaled, moves the bytes from L2 that the whole grid moves.
 func TestSampledCaches(t *testing.T) {

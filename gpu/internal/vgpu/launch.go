@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/cache"
 	"memwall/gpu/perf"
 )
 
@@ -30,9 +31,10 @@ type launchRun struct {
 	sources     map[string]string
 	ctx         context.Context
 	stopFlag    atomic.Bool
-	procedural  bool    // some allocation has procedural contents
-	exactWrites bool    // the observer calls markWritten for every byte that is written
-	caches      *replay // nil where nothing is counted
+	procedural  bool          // some allocation has procedural contents
+	exactWrites bool          // the observer calls markWritten for every byte that is written
+	caches      *cache.Replay // nil where nothing is counted
+	ears        *eavesdropper // of a sampled launch that is counted
 
 	grid, dim driver.Dim3
 	span      driver.Dim3 // CTAs of a cluster; (1, 1, 1) without
@@ -239,13 +241,16 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	pool := f.workers(l, workers)
 	defer f.giveBack(l, pool)
 	if l.Count {
-		r.caches = d.replayFor(f, l, executed)
+		if l.Sample > 1 {
+			r.ears = &eavesdropper{base: d.memory.base, writers: map[uint64]uint64{}}
+		}
+		r.caches = d.replayFor(f, l, r.ears)
 	}
 	var key [32]byte
 	var traces *tracing
 	if l.Simulate && r.caches != nil && !l.Sanitize {
 		key = predictionKey(f, l)
-		if traces = d.traceFor(f, l, key, r.caches.used); traces != nil && r.watch == nil {
+		if traces = d.traceFor(f, l, key, d.usedSMs(l)); traces != nil && r.watch == nil {
 			r.watch = traces.watch
 		}
 	}
@@ -253,7 +258,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	d.passTime(pool)
 	result := &driver.Result{Executed: executed, Sampled: r.step, Cold: !l.Warm}
 	if r.caches != nil {
-		result.Counts.Cache = r.caches.finish(fault == nil)
+		result.Counts.Cache = r.caches.Finish(fault == nil)
 	}
 	if r.check != nil {
 		if fault == nil {

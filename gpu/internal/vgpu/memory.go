@@ -66,8 +66,9 @@ type memory struct {
 // newMemory reserves the arena. With hostAddresses an address means the same on the device and on the host, which managed,
 // pinned and mapped memory of the CUDA driver API need.
 func newMemory(total int64, hostAddresses bool) (*memory, error) {
-	// Addresses are not used twice while there are fresh ones, so reserve several times the device's memory.
-	arena, err := reserve(max(min(8*total, 1<<40), 2*total+64<<20))
+	// Addresses are not used twice while there are fresh ones, so reserve several times the device's memory; the caches' traces
+	// have room for 2³² lines.
+	arena, err := reserve(min(max(min(8*total, 1<<39), 2*total+64<<20), 1<<39))
 	if err != nil {
 		return nil, fmt.Errorf("virtual GPU: reserving address space for %d B of device memory: %w", total, err)
 	}

@@ -1,6 +1,10 @@
 package vgpu
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"memwall/gpu/internal/vgpu/cache"
+)
 
 // site is what a worker keeps for one memory instruction: the allocation that it touched last, its counts, and the
 // address patterns that it saw.
@@ -33,15 +37,15 @@ type pattern struct {
 	high     uint64     // behind the highest
 	sectors  uint64
 	lines    uint64
-	entries  []lineEntry
+	touched  []lineBytes
+	entries  []cache.Entry // of a trace, from the line of the lowest byte
 }
 
-// lineEntry is one 128-byte line that a pattern touches, or a part of one: sectors that it covers only in part stand apart.
-type lineEntry struct {
+// lineBytes is one 128-byte line that a pattern touches.
+type lineBytes struct {
 	line    uint64 // from the first active lane's line
-	fill    uint64 // as in a trace's entry: how much of its sectors the lanes cover
 	sectors uint8
-	bytes   [4]uint16
+	bytes   [4]uint16 // of each sector
 }
 
 func lowest(m uint32) uint { return uint(bits.TrailingZeros32(m)) & 31 }
@@ -75,9 +79,9 @@ func (p *pattern) matches(a *[32]uint64, first uint64, mask uint32, size uint64)
 	return differ == 0
 }
 
-// learn works out a pattern from addresses that are aligned to size.
-func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64) {
-	*p = pattern{valid: true, phase: uint8(first & 31), mask: mask, size: size, entries: p.entries[:0]}
+// learn works out a pattern from addresses that are aligned to size; of a store also how much of the sectors it fills.
+func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64, store bool) {
+	*p = pattern{valid: true, phase: uint8(first & 31), mask: mask, size: size, touched: p.touched[:0], entries: p.entries[:0]}
 	var steps uint64
 	firstLine := first >> 7
 	low, high, before := first, first+size, ^uint64(0)
@@ -98,40 +102,53 @@ func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64) {
 	}
 	p.low, p.high = low-first, high-first
 	p.anyPhase = steps&31 == 0
-	p.lines = uint64(len(p.entries))
-	for k := range int(p.lines) {
-		e := &p.entries[k]
-		p.sectors += uint64(bits.OnesCount8(e.sectors))
-		part := lineEntry{line: e.line}
-		least := uint16(32)
-		for s, n := range e.bytes {
-			if e.sectors>>s&1 != 0 && n < 32 {
-				part.sectors |= 1 << s
+	p.lines = uint64(len(p.touched))
+	p.enter(firstLine-low>>7, store)
+}
+
+// enter writes the pattern's entries; up is how far the first lane's line lies above the lowest. Sectors that are covered only in
+// part have entries of their own.
+func (p *pattern) enter(up uint64, store bool) {
+	var parts []cache.Entry
+	for k := range p.touched {
+		t := &p.touched[k]
+		p.sectors += uint64(bits.OnesCount8(t.sectors))
+		part, least := uint8(0), uint16(32)
+		for s, n := range t.bytes {
+			if t.sectors>>s&1 != 0 && n < 32 {
+				part |= 1 << s
 				least = min(least, n)
 			}
 		}
-		part.fill = fillOf(uint64(least))
+		fill := cache.Entry(0)
+		if store {
+			fill = cache.Fill(uint64(least))
+		}
+		line := cache.Entry(t.line+up) << cache.LineShift
 		switch {
-		case part.sectors == e.sectors:
-			e.fill = part.fill
-		case part.sectors != 0:
-			e.sectors &^= part.sectors
-			p.entries = append(p.entries, part)
+		case part == t.sectors:
+			p.entries = append(p.entries, line|fill|cache.Entry(part))
+		case part != 0:
+			parts = append(parts, line|fill|cache.Entry(part))
+			fallthrough
+		default:
+			p.entries = append(p.entries, line|cache.Entry(t.sectors&^part))
 		}
 	}
+	p.entries = cache.Join(append(p.entries, parts...))
 }
 
 // add notes that bytes of a sector of a line are accessed.
 func (p *pattern) add(line uint64, sector uint, bytes uint64) {
-	k := len(p.entries) - 1
-	for k >= 0 && p.entries[k].line != line {
+	k := len(p.touched) - 1
+	for k >= 0 && p.touched[k].line != line {
 		k--
 	}
 	if k < 0 {
-		k = len(p.entries)
-		p.entries = append(p.entries, lineEntry{line: line})
+		k = len(p.touched)
+		p.touched = append(p.touched, lineBytes{line: line})
 	}
-	e := &p.entries[k]
+	e := &p.touched[k]
 	e.sectors |= 1 << sector
 	e.bytes[sector&3] += uint16(bytes)
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/cache"
 	"memwall/gpu/internal/vgpu/simulate"
 	"memwall/gpu/perf"
 )
@@ -78,7 +79,7 @@ func (f *function) tracing(l *driver.Launch, used, resident int, ctas uint64, li
 }
 
 // predict simulates a launch that was traced, or gives what is known of the same launch.
-func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key [32]byte, t *tracing, r *replay, result *driver.Result) *perf.Simulation {
+func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key [32]byte, t *tracing, r *cache.Replay, result *driver.Result) *perf.Simulation {
 	instructions, sectors := result.Counts.WarpInstructions, result.Counts.Cache.L1Lookups+result.Counts.Cache.L2Lookups
 	d.predictions.mu.Lock()
 	known := d.predictions.known[key]
@@ -147,10 +148,10 @@ func (d *Device) contentionOf(l *driver.Launch, c *perf.Counts) float64 {
 }
 
 // inputFor puts together what the simulation needs.
-func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *replay, c *perf.Counts) *simulate.Input {
+func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Replay, c *perf.Counts) *simulate.Input {
 	resident := d.residentCTAs(f, l)
 	in := &simulate.Input{Profile: d.profile, Program: t.program, Resident: resident, Grid: float64(l.Grid.Count()),
-		L1Bytes: max(d.profile.L1Bytes-d.carveOut(f.program.shared+l.Shared, resident), 8<<10), DRAM: make([]float64, len(f.program.f.Body))}
+		L1Bytes: d.firstCache(f, l, resident), DRAM: make([]float64, len(f.program.f.Body))}
 	perCTA := float64(c.WarpInstructions) / float64(max(c.CTAs, 1))
 	spent := 0.0
 	for i := range t.ctas {
@@ -173,25 +174,26 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *replay, 
 	}
 	var requested, fetched, stored uint64
 	f.program.eachSite(func(pattern, id int32) {
-		s := &r.sites[pattern+1]
-		if s.requested == 0 {
+		asked, came := r.Traffic(int(pattern + 1))
+		if asked == 0 {
 			return
 		}
 		if kind := f.program.infos[id].kind; kind == globalStore || kind == bulkOut || kind == bulkReduce {
-			stored += s.requested
+			stored += asked
 			return
 		}
-		requested += s.requested
-		fetched += s.fetched
-		in.DRAM[id] = float64(s.fetched) / float64(s.requested)
+		requested += asked
+		fetched += came
+		in.DRAM[id] = float64(came) / float64(asked)
 	})
 	in.Contention = d.contentionOf(l, c)
 	if requested > 0 {
 		in.Mean = float64(fetched) / float64(requested)
 	}
-	in.Written = float64(r.counts.DRAMWriteSectors) / float64(max(r.counts.DRAMReadSectors+r.counts.DRAMWriteSectors, 1))
+	moved := r.Counts()
+	in.Written = float64(moved.DRAMWriteSectors) / float64(max(moved.DRAMReadSectors+moved.DRAMWriteSectors, 1))
 	if stored > 0 {
-		in.WriteBack = float64(r.counts.DRAMWriteSectors) / float64(stored)
+		in.WriteBack = float64(moved.DRAMWriteSectors) / float64(stored)
 	}
 	return in
 }

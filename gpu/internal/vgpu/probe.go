@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/cache"
 )
 
 // What a probe executes: of the first wave so many instructions of warps, but of each warp at least a few.
@@ -43,7 +44,7 @@ func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*dri
 	}
 	wave := min(total, uint64(resident)*sms, probeMost)
 	warps := wave * ((l.CTA.Count() + warpSize - 1) / warpSize)
-	caches := d.replayFor(f, l, wave)
+	caches := d.replayFor(f, l, nil)
 	seen, err := d.excerpt(ctx, f, l, excerpt{ctas: wave, step: 1, cut: max(probeWave/warps, probeLeast), caches: caches}, nil)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*dri
 type excerpt struct {
 	ctas, step uint64
 	cut        uint64
-	caches     *replay
+	caches     *cache.Replay
 }
 
 // excerpt executes some CTAs.
@@ -83,7 +84,7 @@ func (d *Device) excerpt(ctx context.Context, f *function, l *driver.Launch, x e
 	fault := r.execute(pool)
 	result := &driver.Result{}
 	if x.caches != nil {
-		result.Counts.Cache = x.caches.finish(fault == nil)
+		result.Counts.Cache = x.caches.Finish(fault == nil)
 	}
 	if fault != nil {
 		return nil, fault

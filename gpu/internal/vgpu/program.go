@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"memwall/gpu/internal/ptx"
+	"memwall/gpu/internal/vgpu/cache"
 	"memwall/gpu/internal/vgpu/simulate"
 	"memwall/gpu/perf"
 )
@@ -42,8 +43,8 @@ type program struct {
 	threading    sync.Once       // of the blocks' threads
 	text         func() []string // the instructions, one line each
 	hintsOnce    sync.Once
-	evictions    []evictionHint // by pattern
-	talk         talk           // by which its CTAs communicate; none where in is nil
+	evictions    []cache.Hint // by site
+	talk         talk         // by which its CTAs communicate; none where in is nil
 	simulateOnce sync.Once
 	simulated    *simulate.Program // for the time model
 }

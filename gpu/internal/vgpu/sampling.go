@@ -5,6 +5,7 @@ import (
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/ptx"
+	"memwall/gpu/internal/vgpu/cache"
 )
 
 // Sampling executes every k-th CTA (or cluster) of a grid. What they count, times k, is what the grid counts where its CTAs
@@ -103,23 +104,22 @@ const (
 )
 
 // listen takes the trace of a CTA, in the order of the launch.
-func (e *eavesdropper) listen(cta uint64, entries []uint64) {
-	for _, entry := range entries {
-		line, sectors := entry>>entryShift&entryLines, entry&15
-		for s := range uint64(4) {
-			if sectors>>s&1 == 0 {
+func (e *eavesdropper) listen(cta uint64, trace []cache.Entry) {
+	for _, entry := range trace {
+		for s := range uint64(4 * entry.Lines()) {
+			if entry>>(s&3)&1 == 0 {
 				continue
 			}
-			at := line<<2 | s
+			at := entry.Line()<<2 + s
 			writer, known := e.writers[at]
 			switch {
-			case entry&entryWrite == 0:
+			case entry&cache.Write == 0:
 				if known && writer != cta && writer != byMany && !e.heard {
 					e.heard, e.reader, e.writer, e.address = true, cta, writer, e.base+at<<5
 				}
 			case !known:
 				e.writers[at] = cta
-			case writer != cta && entry&entryAtomic != 0:
+			case writer != cta && entry&cache.Atomic != 0:
 				e.writers[at] = byAtomics
 			case writer != cta && writer != byAtomics:
 				e.writers[at] = byMany
@@ -130,12 +130,8 @@ func (e *eavesdropper) listen(cta uint64, entries []uint64) {
 
 // refusal is the error of a sampled launch whose CTAs were seen to communicate.
 func (r *launchRun) refusal(f *function) error {
-	if r.caches == nil || r.caches.ears == nil {
-		return nil
-	}
-	e := r.caches.ears
-	r.caches.ears = nil
-	if !e.heard {
+	e := r.ears
+	if e == nil || !e.heard {
 		return nil
 	}
 	place := func(ordinal uint64) string {

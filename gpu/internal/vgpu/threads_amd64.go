@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"memwall/gpu/internal/vgpu/cache"
 )
 
 //go:generate go run ./asmgen/cmd
@@ -53,7 +55,7 @@ type asmMemo struct {
 	min, max  int64  // of the bytes touched, from the first lane's address
 	low, high uint64 // addresses that need no look by Go
 	lines     uint64
-	entries   [36]uint64 // of the trace, from the first lane's line
+	entries   [36]cache.Entry // of the trace, from the first lane's line
 	global    globalCounts
 	sharing   sharedCounts
 	_         [16]byte
@@ -100,22 +102,6 @@ func enterThreads(base, code, context, predicates unsafe.Pointer) unsafe.Pointer
 
 // asmAddresses writes the addresses of leaveThreads and of asmOps.
 func asmAddresses(to *uintptr)
-
-// vectorFindWay is searchWay: the way, and 16 more where the tag was not found.
-//
-//go:noescape
-func vectorFindWay(s *l2Set, tag uint32) uint32
-
-var vectors = threadedAvailable()
-
-// findWay gives the way with a tag, else the first of the least recently used ones.
-func findWay(s *l2Set, tag uint32) (way int, hit bool) {
-	if !vectors {
-		return searchWay(s, tag)
-	}
-	found := vectorFindWay(s, tag)
-	return int(found & (l2Ways - 1)), found < l2Ways
-}
 
 var asmLeave, asmGuard uintptr
 
@@ -293,10 +279,10 @@ func (w *warp) teach(in *inst) {
 		return
 	}
 	m.global = moreGlobal
-	base := a[0] >> 7 << entryShift
+	base := a[0] >> 7 << cache.LineShift
 	m.lines = uint64(copy(m.entries[:32], k.trace[n:]))
 	for i := range m.entries[:m.lines] {
-		m.entries[i] -= base
+		m.entries[i] -= cache.Entry(base)
 	}
 }
 

@@ -356,22 +356,3 @@ func differ(p, a *trial, dst string, d uint32) string {
 	}
 	return ""
 }
-
-// The search of a cache set in vectors finds what the loop finds.
-func TestFindWay(t *testing.T) {
-	if !threadsCanRun(t) {
-		return
-	}
-	r := rand.New(rand.NewPCG(5, 5))
-	for range 2000 {
-		var s l2Set
-		for k := range s.tags {
-			s.tags[k], s.age[k] = r.Uint32N(40), r.Uint32N(9)<<uint(r.IntN(29))
-		}
-		tag := r.Uint32N(40)
-		way, hit := searchWay(&s, tag)
-		if w, h := findWay(&s, tag); w != way || h != hit {
-			t.Fatalf("tag %d in %v, ages %v: way %d, %t, want %d, %t", tag, s.tags, s.age, w, h, way, hit)
-		}
-	}
-}

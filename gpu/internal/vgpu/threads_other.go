@@ -17,5 +17,3 @@ var asmGuard uintptr
 func asmFor(in *inst) *asmOp       { return nil }
 func asmAddress(op *asmOp) uintptr { return 0 }
 func (t *threads) begin(k *worker) {}
-
-func findWay(s *l2Set, tag uint32) (way int, hit bool) { return searchWay(s, tag) }

@@ -4,60 +4,22 @@ import (
 	"strings"
 
 	"memwall/gpu/internal/ptx"
+	"memwall/gpu/internal/vgpu/cache"
 )
 
-// siteTraffic is what the replay of the caches found for one memory instruction, in sectors.
-type siteTraffic struct {
-	requested, fetched uint64 // by its warps; from DRAM
-	hint               evictionHint
-}
+// Sites, in the traces that the caches replay, are patterns from 1; 0 stands for accesses whose instruction is unknown.
 
-// evictionHint is what PTX says about who should leave a cache first.
-type evictionHint uint8
-
-const (
-	hintFirstL1 evictionHint = 1 << iota
-	hintLastL1
-	hintFirstL2
-	hintLastL2
-)
-
-// age is the age of a line just used: the oldest where it should leave first, one in the future where it should leave last.
-func (h evictionHint) age(clock uint32, first, last evictionHint) uint32 {
-	const ahead = 1 << 20 // accesses that pass before a line kept by a hint counts as used now
-	switch {
-	case h&first != 0:
-		return 1
-	case h&last != 0:
-		return clock + ahead
-	}
-	return clock
-}
-
-// traffic prepares the counters by site: 0 stands for accesses whose instruction is unknown.
-func (p *program) traffic(old []siteTraffic) []siteTraffic {
-	if cap(old) < p.patterns+1 {
-		old = make([]siteTraffic, p.patterns+1)
-	}
-	old = old[:p.patterns+1]
-	clear(old)
-	for i, h := range p.hints() {
-		old[i+1].hint = h
-	}
-	return old
-}
-
-// hints finds the eviction hints of the memory instructions, by pattern.
-func (p *program) hints() []evictionHint {
+// hints finds the eviction hints of the memory instructions, by site.
+func (p *program) hints() []cache.Hint {
 	p.hintsOnce.Do(func() {
-		p.evictions = make([]evictionHint, p.patterns)
-		policies := map[int32]evictionHint{} // of registers that createpolicy wrote
+		p.evictions = make([]cache.Hint, p.patterns+1)
+		policies := map[int32]cache.Hint{} // of registers that createpolicy wrote
 		for i := range p.f.Body {
 			if in := &p.f.Body[i]; in.Opcode == "createpolicy" && len(in.Operands) > 0 && in.Operands[0].Kind == ptx.OperandRegister {
 				policies[in.Operands[0].Register] |= policyOf(in)
 			}
 		}
-		p.eachSite(func(pattern, id int32) { p.evictions[pattern] = hintOf(&p.f.Body[id], policies) })
+		p.eachSite(func(pattern, id int32) { p.evictions[pattern+1] = hintOf(&p.f.Body[id], policies) })
 	})
 	return p.evictions
 }
@@ -78,13 +40,13 @@ func (p *program) eachSite(f func(pattern, id int32)) {
 }
 
 // policyOf is the primary priority of createpolicy (PTX ISA 9.7.9.20).
-func policyOf(in *ptx.Instruction) (h evictionHint) {
+func policyOf(in *ptx.Instruction) (h cache.Hint) {
 	for _, m := range in.Modifiers {
 		switch m {
 		case "L2::evict_first":
-			return hintFirstL2
+			return cache.FirstL2
 		case "L2::evict_last":
-			return hintLastL2
+			return cache.LastL2
 		case "L2::evict_normal", "L2::evict_unchanged":
 			return 0
 		}
@@ -93,19 +55,19 @@ func policyOf(in *ptx.Instruction) (h evictionHint) {
 }
 
 // hintOf is an instruction's hint: .cs and .lu stream, L1::… and L2::… name the cache, a cache policy is that of its register.
-func hintOf(in *ptx.Instruction, policies map[int32]evictionHint) (h evictionHint) {
+func hintOf(in *ptx.Instruction, policies map[int32]cache.Hint) (h cache.Hint) {
 	for _, m := range in.Modifiers {
 		switch m {
 		case "cs", "lu":
-			h |= hintFirstL1 | hintFirstL2
+			h |= cache.FirstL1 | cache.FirstL2
 		case "L1::evict_first":
-			h |= hintFirstL1
+			h |= cache.FirstL1
 		case "L1::evict_last":
-			h |= hintLastL1
+			h |= cache.LastL1
 		case "L2::evict_first":
-			h |= hintFirstL2
+			h |= cache.FirstL2
 		case "L2::evict_last":
-			h |= hintLastL2
+			h |= cache.LastL2
 		}
 	}
 	if strings.Contains(in.Spelling, "L2::cache_hint") && len(in.Operands) > 0 {

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/internal/vgpu/cache"
 )
 
 // worker executes CTAs and owns what they count. It has one in hand at a time; others stay resident beside it when CTAs
@@ -33,7 +34,7 @@ type worker struct {
 	blocks  []blockCounts
 	guarded []guardCounts
 	sites   []site
-	trace   []uint64
+	trace   []cache.Entry
 	threads *threads // of assembly; nil: portable lanes
 	loose   []pinned // pages of procedural contents, held until the next visit
 	rounds  uint64   // most dependent global loads of a warp
@@ -173,7 +174,7 @@ func (k *worker) work() {
 			if c.gang.left--; c.gang.left == 0 { // until then others may look into its shared memory
 				k.spare = append(k.spare, c.cluster...)
 			}
-			if r := k.run; r.caches != nil && !r.caches.submit(c.ordinal, k, &r.stopFlag, len(k.resident) == 0) {
+			if !k.submit(c) {
 				return
 			}
 		}
@@ -202,6 +203,16 @@ func (k *worker) work() {
 			}
 		}
 	}
+}
+
+// submit hands the trace of a CTA that is done to the caches; false: the launch has stopped.
+func (k *worker) submit(c *cta) (ok bool) {
+	r := k.run
+	if r.caches == nil {
+		return true
+	}
+	k.trace, ok = r.caches.Submit(c.ordinal, k.trace, &r.stopFlag, len(k.resident) == 0)
+	return ok
 }
 
 // try runs a CTA until it is done or waits for another; a fault ends it. moved tells whether it got on.
@@ -321,8 +332,9 @@ func (k *worker) globalTimer(w *warp) uint64 {
 // refuel gives the warp another slice, and keeps the trace short.
 func (k *worker) refuel(w *warp, at int32) {
 	k.settle(w)
-	if len(k.trace) > maxTrace {
-		k.run.caches.flush(k.cta.ordinal, k, len(k.resident) == 1, func() bool { return k.run.cancelled() != nil })
+	if cache.Longer(k.trace, cache.MaxTrace) {
+		k.run.caches.Flush(k.cta.ordinal, k.trace, len(k.resident) == 1, func() bool { return k.run.cancelled() != nil })
+		k.trace = k.trace[:0]
 	}
 	k.check(w, at)
 }

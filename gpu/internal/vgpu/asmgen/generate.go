@@ -182,7 +182,6 @@ func (s *set) assembly() []byte {
 	for _, o := range s.ops {
 		fmt.Fprintf(&b, "// %s\nTEXT %s<>(SB), NOSPLIT|NOFRAME, $0-0\n%s\n\n", strings.Join(o.twins, ", "), o.name, strings.Join(o.text, "\n"))
 	}
-	b.WriteString(findWay())
 	b.WriteString("// func asmAddresses(to *uintptr)\nTEXT ·asmAddresses(SB), NOSPLIT, $0-8\n\tMOVQ to+0(FP), DI\n\tLEAQ leaveThreads<>(SB), AX\n\tMOVQ AX, (DI)\n")
 	for i, o := range s.ops {
 		fmt.Fprintf(&b, "\tLEAQ %s<>(SB), AX\n\tMOVQ AX, %d(DI)\n", o.name, 8*(i+1))

@@ -1,0 +1,29 @@
+package cache
+
+// Hint is what PTX says about who should leave a cache first.
+type Hint uint8
+
+// Eviction hints.
+const (
+	FirstL1 Hint = 1 << iota
+	LastL1
+	FirstL2
+	LastL2
+
+	hintsL1 = FirstL1 | LastL1
+	hintsL2 = FirstL2 | LastL2
+)
+
+// keptAhead is how many accesses pass before a line that a hint keeps counts as used now.
+const keptAhead = 1 << 20
+
+// age is the age of a line just used: the oldest where it should leave first, one in the future where it should leave last.
+func (h Hint) age(clock uint32, first, last Hint) uint32 {
+	switch {
+	case h&first != 0:
+		return 1
+	case h&last != 0:
+		return clock + keptAhead
+	}
+	return clock
+}

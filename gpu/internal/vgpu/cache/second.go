@@ -1,0 +1,319 @@
+package cache
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"memwall/gpu/perf"
+)
+
+// second is the L2. It begins a cold launch with the state of each line in the line's page. That is enough while every set has
+// had at most as many lines as ways, since then nothing was evicted. When one more comes, the sets are made from the pages, and
+// the launch goes on with them.
+type second struct {
+	of        divisor
+	lines     []uint8 // that each set has had
+	born      uint32  // lines that have come
+	pages     pages
+	soiled    []*page // with dirty lines
+	mostPages int     // with lines in L2
+	hints     []Hint  // by site; nil where none has any
+	fetched   []uint64
+	counts    perf.CacheCounts
+	dirty     uint64 // sectors
+
+	crowded bool // sets hold the state
+	sets    []set
+	filled  []filledWays // beside sets
+	written []uint32     // sets with dirty lines
+	epoch   uint64
+	sink    uint32 // of what is only touched
+}
+
+// dramPairs widens sectors to what DRAM moves: two neighbours of 64 bytes.
+func dramPairs(sectors uint8) uint8 { return sectors | sectors>>1&5 | sectors<<1&10 }
+
+func (l *second) place(line uint64) uint64 { return l.of.of(line ^ line>>13 ^ line>>23) }
+
+// begin prepares for a launch; a cold one finds the cache empty.
+func (l *second) begin(cold bool, hints []Hint, sites int) {
+	l.counts, l.dirty, l.hints = perf.CacheCounts{}, 0, hints
+	l.fetched = emptied(l.fetched, sites)
+	if !cold {
+		l.pages.forget()
+		return
+	}
+	l.pages.reset(l.mostPages)
+	clear(l.lines)
+	l.born = 0
+	l.soiled = l.soiled[:0]
+	l.crowded = false
+	l.epoch++
+}
+
+// take takes the lines of a miss through the cache; clock is that of the line before.
+func (l *second) take(e Entry, clock uint32) {
+	line, n := e.Line(), e.Lines()
+	for n > 0 {
+		if l.crowded {
+			l.inSets(e, line, n, clock)
+			return
+		}
+		k := min(n, pageLines-int(line%pageLines))
+		done := l.inPage(e, line, k, clock)
+		if done < k {
+			l.crowd()
+		}
+		line, n, clock = line+uint64(done), n-done, clock+uint32(done)
+	}
+}
+
+// inPage takes lines of one page through the cache, until one would have to evict another; it tells how many.
+func (l *second) inPage(e Entry, line uint64, n int, clock uint32) int {
+	p, at := l.pages.page(line/pageLines), int(line%pageLines)
+	if p.lines == nil {
+		if l.pages.lines.used >= l.mostPages {
+			return 0
+		}
+		p.lines = l.pages.lines.next()
+	}
+	done := 0
+	if e&(Write|Sectors) == Sectors && l.hints == nil {
+		done = l.wholeLines(p.lines[at:], e, line, n, clock)
+		clock += uint32(done)
+	}
+	for ; done < n; done++ {
+		i := (at + done) & (pageLines - 1)
+		s := p.lines[i]
+		clock++
+		if s == 0 {
+			if !l.enter(line + uint64(done)) {
+				return done
+			}
+			s = lineState(l.born-1) << bornShift
+		}
+		if e&(Write|Atomic) == Write {
+			l.fill(p, i, e, s)
+		}
+		p.lines[i] = l.pass(s, e, clock)
+		if e&Write != 0 && !p.dirty {
+			p.dirty = true
+			l.soiled = append(l.soiled, p)
+		}
+	}
+	return n
+}
+
+// pass counts an access to a line in a state, and gives its new state.
+func (l *second) pass(s lineState, e Entry, clock uint32) lineState {
+	seen := s.seen()
+	l.see(&seen, e)
+	state := l.step(s.valid()|s.written()<<4, e)
+	return s&(mostBorn<<bornShift) | lineState(state&15)<<validShift | lineState(seen)<<readShift | lineState(l.age(e, clock))<<ageShift
+}
+
+// fill notes how far a store fills the sectors of a line.
+func (l *second) fill(p *page, i int, e Entry, s lineState) {
+	if p.partial == nil {
+		if e.fill() == 0 {
+			return
+		}
+		p.partial = new([pageLines]filledSectors)
+	}
+	p.partial[i].store(e.fill(), uint8(e&Sectors), s.valid(), s.written())
+}
+
+// wholeLines is inPage for loads of whole lines, by fours, as long as none of them was ever touched.
+func (l *second) wholeLines(states []lineState, e Entry, line uint64, n int, clock uint32) (done int) {
+	const whole = lineState(15<<validShift | 15<<readShift)
+	for ; done+4 <= n && len(states) >= 4; states = states[4:] {
+		if states[0]|states[1]|states[2]|states[3] != 0 || !l.enter4(line+uint64(done)) {
+			break
+		}
+		state := whole | lineState(l.born-4)<<bornShift | lineState(clock+1)<<ageShift
+		const next = 1<<bornShift | 1<<ageShift
+		states[0], states[1], states[2], states[3] = state, state+next, state+2*next, state+3*next
+		clock += 4
+		done += 4
+	}
+	sectors := uint64(4 * done)
+	l.counts.L2Lookups += sectors
+	l.counts.DRAMReadSectors += sectors
+	l.counts.DistinctRead += sectors
+	l.fetched[e.site()] += sectors
+	return done
+}
+
+// age is that of a line just used.
+func (l *second) age(e Entry, clock uint32) uint32 {
+	if l.hints == nil {
+		return clock
+	}
+	return l.hints[e.site()].age(clock, FirstL2, LastL2)
+}
+
+// enter counts a line that its set has not had; false: the set is full.
+func (l *second) enter(line uint64) bool {
+	n := &l.lines[l.place(line)]
+	if *n == l2Ways || l.born == mostBorn {
+		return false
+	}
+	*n++
+	l.born++
+	return true
+}
+
+// enter4 is enter for four lines, all or none. The sets of four neighbours are neighbours.
+func (l *second) enter4(line uint64) bool {
+	if line&3 == 0 && l.of.n&3 == 0 {
+		const full, one = 0x01010101 * l2Ways, 0x01010101
+		n := l.lines[l.place(line)&^3:]
+		n = n[:4]
+		had := binary.LittleEndian.Uint32(n)
+		if had&full != 0 || l.born+4 > mostBorn {
+			return false
+		}
+		binary.LittleEndian.PutUint32(n, had+one)
+		l.born += 4
+		return true
+	}
+	for k := range uint64(4) {
+		if !l.enter(line + k) {
+			for ; k > 0; k-- {
+				l.lines[l.place(line+k-1)]--
+				l.born--
+			}
+			return false
+		}
+	}
+	return true
+}
+
+// see notes which sectors the launch has touched. What hits in L1 need not be noted: it was when it came.
+func (l *second) see(seen *uint8, e Entry) {
+	sectors := uint8(e & Sectors)
+	if e&(Write|Atomic) != Write {
+		fresh := sectors &^ *seen
+		l.counts.DistinctRead += uint64(bits.OnesCount8(fresh))
+		*seen |= fresh
+	}
+	if e&Write != 0 {
+		fresh := sectors << 4 &^ *seen
+		l.counts.DistinctWritten += uint64(bits.OnesCount8(fresh))
+		*seen |= fresh
+	}
+}
+
+// step counts an access to a line with a state, valid sectors and dirty ones above, and gives its new state. A write hits by
+// allocating (a vector add reads a third of what it moves); an atomic needs the old value.
+func (l *second) step(state uint8, e Entry) uint8 {
+	sectors, valid := uint8(e&Sectors), state&15
+	l.counts.L2Lookups += uint64(bits.OnesCount8(sectors))
+	var fetched uint8
+	if e&(Write|Atomic) != Write {
+		if fetched = sectors &^ valid; fetched != 0 {
+			l.counts.L2Hits += uint64(bits.OnesCount8(sectors &^ fetched))
+			fetched = dramPairs(fetched) &^ valid
+			n := uint64(bits.OnesCount8(fetched))
+			l.counts.DRAMReadSectors += n
+			l.fetched[e.site()] += n
+		} else {
+			l.counts.L2Hits += uint64(bits.OnesCount8(sectors))
+		}
+	} else {
+		l.counts.L2Hits += uint64(bits.OnesCount8(sectors))
+	}
+	if e&Write == 0 {
+		return state | sectors | fetched
+	}
+	l.dirty += uint64(bits.OnesCount8(sectors &^ (state >> 4)))
+	return valid | fetched | sectors | (state>>4|sectors)<<4
+}
+
+// crowd makes the sets from the pages.
+func (l *second) crowd() {
+	l.crowded = true
+	if l.sets == nil {
+		l.sets, l.filled = make([]set, l.of.n), make([]filledWays, l.of.n)
+	}
+	born := make([][l2Ways]uint32, l.of.n) // by set: lines of one age are told apart by the order of their ways
+	clear(l.lines)
+	for _, p := range l.pages.list {
+		p.seen = l.pages.seen.next()
+		if p.lines == nil {
+			continue
+		}
+		for i, s := range p.lines {
+			if s == 0 {
+				continue
+			}
+			p.seen[i] = s.seen()
+			line := p.at*pageLines + uint64(i)
+			at := l.place(line)
+			way := l.makeRoom(at, int(l.lines[at]), s.born(), &born[at])
+			l.lines[at]++
+			l.settle(at, way, line, p, i)
+		}
+		p.lines, p.partial, p.dirty = nil, nil, false
+	}
+	l.pages.lines.reset(l.mostPages)
+	l.soiled = l.soiled[:0]
+}
+
+// settle puts a line of a page into a way of a set.
+func (l *second) settle(at uint64, way int, line uint64, p *page, i int) {
+	s, state := &l.sets[at], p.lines[i]
+	if s.epoch != l.epoch {
+		*s = set{epoch: l.epoch}
+	}
+	s.tags[way], s.age[way], s.state[way] = uint32(line+1), state.age(), state.valid()|state.written()<<4
+	var filled filledSectors
+	if p.partial != nil {
+		filled = p.partial[i]
+	}
+	if filled != (filledSectors{}) && !s.partial {
+		s.partial, l.filled[at] = true, filledWays{}
+	}
+	if s.partial {
+		l.filled[at][way] = filled
+	}
+	if state.written() != 0 && !s.listed {
+		s.listed = true
+		l.written = append(l.written, uint32(at))
+	}
+}
+
+// makeRoom frees the way of a line among the n of a set, which stand in the order in which they came.
+func (l *second) makeRoom(at uint64, n int, came uint32, born *[l2Ways]uint32) int {
+	s := &l.sets[at]
+	way := n
+	for ; way > 0 && born[way-1] > came; way-- {
+		born[way] = born[way-1]
+		s.tags[way], s.age[way], s.state[way] = s.tags[way-1], s.age[way-1], s.state[way-1]
+		l.filled[at][way] = l.filled[at][way-1]
+	}
+	born[way] = came
+	return way
+}
+
+// finish ends a launch: what is dirty is written back and counted.
+func (l *second) finish() {
+	l.counts.DRAMWriteSectors += l.dirty
+	l.dirty = 0
+	l.cleanSets(true)
+	for _, p := range l.soiled {
+		if p.partial != nil {
+			for i, s := range p.lines {
+				l.counts.DRAMReadSectors += uint64(bits.OnesCount8(p.partial[i].holes(s.written())))
+			}
+		}
+		p.dirty, p.partial = false, nil
+	}
+	l.soiled = l.soiled[:0]
+}
+
+// drop empties the cache after a launch that did not end.
+func (l *second) drop() {
+	l.cleanSets(false)
+	l.begin(true, nil, 0)
+}
