@@ -130,8 +130,24 @@ func (k *Kernel) randomTrial(random *rand.Rand) trial {
 				t.dims[s.name] = s.least + random.IntN(min(s.most-s.least, 29)+1)
 			}
 		}
+		k.shrink(t.dims)
 		if k.refuses(t.dims) == nil {
 			return t
+		}
+	}
+}
+
+// shrink halves extents until no tensor of a random trial has more than 60,000 elements, the largest extent first.
+func (k *Kernel) shrink(d dims) {
+	for _, o := range k.operands {
+		for d.elements(o.shape) > 60_000 {
+			largest, most := "", 0
+			for _, name := range o.shape {
+				if n := d[trimFold(name)] / max(k.multiples[trimFold(name)], 1); n > most {
+					largest, most = trimFold(name), n
+				}
+			}
+			d[largest] = max(most/2, 1) * max(k.multiples[largest], 1)
 		}
 	}
 }

@@ -264,7 +264,7 @@ func TestShown(t *testing.T) {
 	if len(lines) != len(unique(registry)) || !strings.HasPrefix(strings.Join(strings.Fields(lines[3]), " "), "gemv/1_naive y f16|bf16|f32 [N], w f16|bf16|f32 [N, K], x f16|bf16|f32 [K]") {
 		t.Errorf("list:\n%s", List())
 	}
-	if got := Families(); !slices.Equal(got, []string{"probe", "gemv", "batch", "gemm", "softmax"}) {
+	if got := Families(); len(got) < 5 || !slices.Equal(got[:4], []string{"probe", "gemv", "batch", "gemm"}) || !slices.Contains(got, "softmax") {
 		t.Errorf("families %v", got)
 	}
 }
