@@ -23,6 +23,7 @@ func symbols_memwall_kernels() Table {
 		"Kernel":             reflect.ValueOf((*memwall_kernels.Kernel)(nil)),
 		"List":               reflect.ValueOf(memwall_kernels.List),
 		"Listing":            reflect.ValueOf((*memwall_kernels.Listing)(nil)),
+		"RoPE":               reflect.ValueOf((*memwall_kernels.RoPE)(nil)),
 		"Run":                reflect.ValueOf(memwall_kernels.Run),
 		"Wrong":              reflect.ValueOf((*memwall_kernels.Wrong)(nil)),
 	}
