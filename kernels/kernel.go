@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"memwall/gpu"
@@ -46,6 +47,9 @@ type Kernel struct {
 	countsIn func(d dims, in map[string][]float64) counters
 	cases    []trial
 	far      *farCase // nil: none
+
+	// draw makes a case by chance where extents of any size, all independent, would not do; nil: they would.
+	draw func(r *rand.Rand) trial
 }
 
 // Name is "gemv/1_naive".
