@@ -28,6 +28,8 @@ const severityInfo = "info"
 //	scale.cu:7:10: error: identifier "foo" is undefined
 //		x[i] = foo * a;
 //		       ^
+//
+// and a line on what to do about a header that is not found.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
@@ -46,6 +48,9 @@ func (d Diagnostic) String() string {
 		if d.Column > 0 && d.Column <= len(d.Excerpt)+1 {
 			b.WriteString("\n" + blank(d.Excerpt[:d.Column-1]) + "^")
 		}
+	}
+	if hint := hintFor(d.File, d.Message); hint != "" && d.Severity == "error" {
+		b.WriteString("\n" + hint)
 	}
 	return b.String()
 }
