@@ -16,6 +16,7 @@ type packer struct {
 	launch  string // "launch gemv/1_naive"
 	dev     *Device
 	params  []driver.Param
+	names   func() []string // of the parameters, for errors
 	buffer  []byte
 	memory  []*memory       // of the tensors and buffers among the arguments
 	extents []driver.Extent // of them
@@ -23,7 +24,7 @@ type packer struct {
 
 // pack checks count, size, kind, device and life of the arguments.
 func (f *Function) pack(launch string, args []any) (*packer, error) {
-	p := &packer{launch: launch, dev: f.module.dev, params: f.f.Params()}
+	p := &packer{launch: launch, dev: f.module.dev, params: f.f.Params(), names: f.Parameters}
 	if len(args) != len(p.params) {
 		return nil, p.countError(len(args))
 	}
@@ -41,12 +42,8 @@ func (f *Function) pack(launch string, args []any) (*packer, error) {
 }
 
 func (p *packer) countError(given int) error {
-	names := make([]string, len(p.params))
-	for i, q := range p.params {
-		names[i] = parameterName(q)
-	}
 	e := &Error{What: fmt.Sprintf("%s: %s given, the function takes %d", p.launch, plural(given, "argument", "arguments"), len(p.params))}
-	if len(names) > 0 {
+	if names := p.names(); len(names) > 0 {
 		e.Where = "its parameters: " + strings.Join(names, ", ")
 	}
 	switch missing := len(p.params) - given; {
@@ -58,9 +55,9 @@ func (p *packer) countError(given int) error {
 	return e
 }
 
-// name is "parameter 2 (scale_param_1 .f32)", counting from 1.
+// name is "argument 2 (float a)", counting from 1; of PTX "argument 2 (a .f32)".
 func (p *packer) name(i int) string {
-	return fmt.Sprintf("parameter %d (%s)", i+1, parameterName(p.params[i]))
+	return fmt.Sprintf("argument %d (%s)", i+1, p.names()[i])
 }
 
 func (p *packer) fail(i int, how, format string, args ...any) error {

@@ -99,7 +99,7 @@ func (t DType) write(dst []byte, n, first int, value func(i int) float64) error 
 		size := t.Bytes()
 		for i := range n {
 			if err := t.put(dst[i*size:], value(i)); err != nil {
-				return fail("", "element %d: %v", first+i, err)
+				return during(fmt.Sprintf("element %d", first+i), err)
 			}
 		}
 		return nil
@@ -108,7 +108,7 @@ func (t DType) write(dst []byte, n, first int, value func(i int) float64) error 
 	for i := range x {
 		v := float32(value(i))
 		if v-v != 0 {
-			return fail("", "element %d: %s has no code for %v", first+i, t, v)
+			return fail(whatTypesHold, "element %d: %s has no code for %v", first+i, t, v)
 		}
 		x[i] = v
 	}

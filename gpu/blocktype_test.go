@@ -116,13 +116,13 @@ func TestBlockErrors(t *testing.T) {
 	}{
 		{func() { d.Zeros(Q4_K, 4, 100) }, "Zeros: rows of 100 values, shape [4, 100], do not divide into blocks of 256, which q4_k has\nmake the last extent a multiple of 256"},
 		{func() { d.Empty(Q8_0) }, "Empty: a single number is no block of 32 values, which q8_0 has\nmake the last extent a multiple of 32"},
-		{func() { d.FromAs(Q4_0, nan, 2, 32) }, "FromAs: element 40: q4_0 has no code for NaN"},
+		{func() { d.FromAs(Q4_0, nan, 2, 32) }, "FromAs: element 40: q4_0 has no code for NaN\ngive values that the type holds, or convert them in Go first"},
 		{func() { d.FromAs(Q2_K, make([]float32, 256)) }, "FromAs: Q2_K can be read, not made; Q4_K and Q6_K can be made"},
 		{func() { d.Randn(Q3_K, 256) }, "Randn: Q3_K can be read, not made; Q4_K and Q6_K can be made"},
-		{func() { d.Full(Q8_0, math.Inf(1), 32) }, "Full: q8_0 has no code for +Inf"},
+		{func() { d.Full(Q8_0, math.Inf(1), 32) }, "Full: q8_0 has no code for +Inf\ngive values that the type holds, or convert them in Go first"},
 		{func() { w.Reshape(8, 16) }, "reshape q4_0 [2, 64]: rows of 16 values, shape [8, 16], do not divide into blocks of 32, which q4_0 has\nmake the last extent a multiple of 32"},
 		{func() { w.Reshape(128).Slice(0, 16) }, "slice q4_0 [128]: values 0 to 16 are no whole blocks\ngive multiples of 32"},
-		{func() { w.View(Q8_0) }, "view q4_0 [2, 64] as q8_0: rows of 36 B are no multiple of 34 B"},
+		{func() { w.View(Q8_0) }, "view q4_0 [2, 64] as q8_0: rows of 36 B are no multiple of 34 B\nview it as a type whose size, or block of values, divides a row"},
 		{func() { w.Ints() }, "Ints: q4_0 [2, 64] holds fractions\nuse Float32s or Float64s"},
 	} {
 		got := func() (text string) {

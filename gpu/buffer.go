@@ -43,7 +43,7 @@ func (b *Buffer) Tensor(dtype DType, shape ...int) *Tensor {
 	}
 	t := &Tensor{mem: b.mem, offset: b.offset, shape: append([]int(nil), shape...), dtype: dtype}
 	if t.Bytes() > b.bytes {
-		panic(fail("", "Tensor: %s has %s, the buffer %s", t.describe(), countBytes(t.Bytes()), countBytes(b.bytes)))
+		panic(fail("give a smaller shape, or make a larger buffer: dev.Buffer(bytes)", "Tensor: %s has %s, the buffer %s", t.describe(), countBytes(t.Bytes()), countBytes(b.bytes)))
 	}
 	return t
 }
@@ -55,7 +55,7 @@ func (b *Buffer) CopyIn(src []byte) error {
 		return err
 	}
 	if int64(len(src)) > b.bytes {
-		return fail("", "CopyIn: %s do not fit a %s", countBytes(int64(len(src))), what)
+		return fail("give at most as many bytes as the buffer has", "CopyIn: %s do not fit a %s", countBytes(int64(len(src))), what)
 	}
 	if len(src) == 0 {
 		return nil

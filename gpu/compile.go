@@ -147,7 +147,7 @@ func Compile(name, source, arch string, options ...string) (*Compiled, error) {
 func limitsOfArch(arch string) (*perf.Limits, error) {
 	digits := strings.TrimRight(strings.TrimPrefix(arch, "sm_"), "af")
 	if len(digits) < 2 {
-		return nil, fail("", "%q is no architecture", arch)
+		return nil, fail("write it like sm_90", "%q is no architecture", arch)
 	}
 	return perf.ParseComputeCapability(digits[:len(digits)-1] + "." + digits[len(digits)-1:])
 }

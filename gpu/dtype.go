@@ -79,12 +79,14 @@ func (t DType) limits() (low, over float64) {
 	return 0, math.Exp2(bits)
 }
 
+const whatTypesHold = "give values that the type holds, or convert them in Go first"
+
 // put writes v, rounded to nearest even for float types; for integer types v must be an integer in range.
 func (t DType) put(dst []byte, v float64) error {
 	if !t.Float() {
 		low, over := t.limits()
 		if v != math.Trunc(v) || v < low || v >= over || math.IsNaN(v) {
-			return fail("", "%v is no %s", v, t)
+			return fail(whatTypesHold, "%v is no %s", v, t)
 		}
 	}
 	switch t {

@@ -139,6 +139,14 @@ func join(separator string, parts ...string) string {
 	return strings.Join(kept, separator)
 }
 
+// during puts an operation before an error's text and keeps its mend.
+func during(operation string, err error) *Error {
+	if e := asError(err); e != nil {
+		return &Error{What: operation + ": " + e.What, Where: e.Where, How: e.How, Cause: err}
+	}
+	return &Error{What: operation + ": " + err.Error(), Cause: err}
+}
+
 // fail makes an error whose first line is formatted.
 func fail(how, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), How: how}

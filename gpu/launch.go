@@ -1,10 +1,7 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -122,17 +119,6 @@ func (f *Function) LaunchWith(spec LaunchSpec, args ...any) error {
 		check: checked.Sub(start), device: ran.Sub(checked), evaluate: time.Since(ran),
 	}})
 	return nil
-}
-
-// showPrinted writes what the launch printed by printf, before anything that is said about it.
-func showPrinted(r *driver.Result, err error) {
-	var fault *driver.Fault
-	switch {
-	case r != nil:
-		io.WriteString(os.Stdout, r.Printed)
-	case errors.As(err, &fault):
-		io.WriteString(os.Stdout, fault.Printed)
-	}
 }
 
 // prepare checks configuration and arguments and packs them.

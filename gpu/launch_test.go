@@ -73,11 +73,11 @@ func TestLaunchErrors(t *testing.T) {
 		args   []any
 		want   string
 	}{
-		{scale, config, []any{x}, "launch scale: 1 argument given, the function takes 3\nits parameters: scale_x .u64, scale_a .f32, scale_n .u32\ngive a value for parameter 2 (scale_a .f32)"},
-		{scale, config, []any{x, 1, x}, "launch scale: parameter 3 (scale_n .u32): a tensor f32 [64] is an address of 8 B, the parameter is a number of 4 B\ngive a number, or change the parameter to a pointer"},
-		{scale, config, []any{3, 1, 64}, "launch scale: parameter 1 (scale_x .u64): it is an address, 3 is a number\ngive a Tensor or a Buffer; nil is the null pointer"},
-		{scale, config, []any{foreign, 1, 64}, "launch scale: parameter 1 (scale_x .u64): the tensor f32 [64] is on virtual:a100, the launch on virtual:h200\ncopy it: d.From(t.Float32s(), …) with d of virtual:h200"},
-		{scale, config, []any{freed, 1, 64}, "launch scale: parameter 1 (scale_x .u64): the tensor f32 [64] was freed\nmake it again, or call Free later"},
+		{scale, config, []any{x}, "launch scale: 1 argument given, the function takes 3\nits parameters: scale_x .u64, scale_a .f32, scale_n .u32\ngive a value for argument 2 (scale_a .f32)"},
+		{scale, config, []any{x, 1, x}, "launch scale: argument 3 (scale_n .u32): a tensor f32 [64] is an address of 8 B, the parameter is a number of 4 B\ngive a number, or change the parameter to a pointer"},
+		{scale, config, []any{3, 1, 64}, "launch scale: argument 1 (scale_x .u64): it is an address, 3 is a number\ngive a Tensor or a Buffer; nil is the null pointer"},
+		{scale, config, []any{foreign, 1, 64}, "launch scale: argument 1 (scale_x .u64): the tensor f32 [64] is on virtual:a100, the launch on virtual:h200\ncopy it: d.From(t.Float32s(), …) with d of virtual:h200"},
+		{scale, config, []any{freed, 1, 64}, "launch scale: argument 1 (scale_x .u64): the tensor f32 [64] was freed\nmake it again, or call Free later"},
 		{scale, Config{CTA: Dim(1025)}, []any{x, 1, 64}, "launch scale: CTA extent x is 1,025, the limit is 1,024\nput more work into a CTA, or use another dimension"},
 		{scale, Config{CTA: Dim(32, 33)}, []any{x, 1, 64}, "launch scale: a CTA of 32 × 33 has 1056 threads, the limit is 1024\nuse CTAs of at most 1024 threads and more of them"},
 		{scale, Config{CTA: Dim(1, 1, 65)}, []any{x, 1, 64}, "launch scale: CTA extent z is 65, the limit is 64\nput more work into a CTA, or use another dimension"},

@@ -104,7 +104,9 @@ func (m *Module) Global(name string) (*Buffer, error) {
 	}
 	base, bytes, err := m.m.Global(name)
 	if err != nil {
-		return nil, wrap("module "+m.name, err)
+		e := wrap("module "+m.name, err)
+		e.How = "a variable is .visible .global in PTX, __device__ or __constant__ in CUDA C++, and used by some function"
+		return nil, e
 	}
 	return &Buffer{mem: &memory{dev: m.dev, base: base, bytes: bytes, borrowed: true, state: m.dev.stateOf(base, bytes)}, bytes: bytes}, nil
 }
@@ -169,22 +171,4 @@ func (f *Function) Occupancy(threads, shared int) perf.Occupancy {
 		panic(wrap("function "+f.Name(), err))
 	}
 	return o
-}
-
-// Parameters lists the entry's parameters as the PTX declares them: "x .u64, a .f32".
-func (f *Function) Parameters() []string {
-	var out []string
-	for _, p := range f.f.Params() {
-		out = append(out, parameterName(p))
-	}
-	return out
-}
-
-// parameterName is "scale_param_1 .f32"; an array is "args_param_0 .b8[16]".
-func parameterName(p driver.Param) string {
-	name := strings.TrimSpace(p.Name + " ." + p.Type)
-	if n := typeBytes(p.Type); n > 0 && p.Size > n {
-		name += fmt.Sprintf("[%d]", p.Size/n)
-	}
-	return name
 }

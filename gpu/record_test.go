@@ -110,7 +110,7 @@ func TestMeasure(t *testing.T) {
 	}
 	wantError(t, panicOf(t, func() { Measure(func() {}) }), "Measure: the function launched nothing\ncall f.Launch or kernels.Run inside the function")
 	wantError(t, panicOf(t, func() { Measure(func() { scale.Launch(Threads(n, 256), x) }) }),
-		"launch scale: 1 argument given, the function takes 3\nits parameters: scale_x .u64, scale_a .f32, scale_n .u32\ngive a value for parameter 2 (scale_a .f32)")
+		"launch scale: 1 argument given, the function takes 3\nits parameters: scale_x .u64, scale_a .f32, scale_n .u32\ngive a value for argument 2 (scale_a .f32)")
 	wantError(t, panicOf(t, func() { Measure(func() { Failed(fail("", "gemv: shapes differ")) }) }), "gemv: shapes differ")
 	wantError(t, panicOf(t, func() { Sample(0, func() {}) }), "Sample(0, …): k is at least 1\nk = 1 runs every CTA")
 	wantError(t, panicOf(t, func() { Roofline() }), "Roofline: there is no launch to draw\ngive it reports: gpu.Roofline(gpu.Measure(…))")

@@ -60,10 +60,10 @@ func (t *Tensor) Reshape(shape ...int) *Tensor {
 	if unknown >= 0 && known > 0 && t.Len()%known == 0 {
 		full[unknown] = t.Len() / known
 	} else if unknown >= 0 {
-		panic(fail("", "reshape %s to %s: %d elements are no multiple of %d", t.describe(), shapeText(shape), t.Len(), known))
+		panic(fail("the extents that are given must divide the number of elements", "reshape %s to %s: %d elements are no multiple of %d", t.describe(), shapeText(shape), t.Len(), known))
 	}
 	if product(full) != t.Len() {
-		panic(fail("", "reshape %s to %s: %d elements are not %d", t.describe(), shapeText(shape), t.Len(), product(full)))
+		panic(fail("give extents whose product is the number of elements; -1 stands for one that follows", "reshape %s to %s: %d elements are not %d", t.describe(), shapeText(shape), t.Len(), product(full)))
 	}
 	if err := t.dtype.checkBlocks("reshape "+t.describe(), full); err != nil {
 		panic(err)
@@ -101,7 +101,7 @@ func (t *Tensor) View(dtype DType) *Tensor {
 	last := &shape[len(shape)-1]
 	bytes, unit := int(t.dtype.Size(*last)), int(dtype.Size(dtype.Block()))
 	if bytes%unit != 0 {
-		panic(fail("", "view %s as %s: rows of %d B are no multiple of %d B", t.describe(), dtype, bytes, unit))
+		panic(fail("view it as a type whose size, or block of values, divides a row", "view %s as %s: rows of %d B are no multiple of %d B", t.describe(), dtype, bytes, unit))
 	}
 	*last = bytes / unit * dtype.Block()
 	return &Tensor{mem: t.mem, offset: t.offset, shape: shape, dtype: dtype}
@@ -129,7 +129,7 @@ func checkShape(operation string, dtype DType, shape []int) error {
 		elements *= float64(n)
 	}
 	if elements*dtype.Bits()/8 > math.MaxInt64/2 {
-		return fail("", "%s: shape %s has %.3g elements, more than any memory holds", operation, shapeText(shape), elements)
+		return fail("look for a product of extents that was meant to be a sum", "%s: shape %s has %.3g elements, more than any memory holds", operation, shapeText(shape), elements)
 	}
 	return dtype.checkBlocks(operation, shape)
 }

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"reflect"
 	"runtime"
@@ -180,7 +181,9 @@ func (t *Tensor) fill(operation string, value float64) error {
 	block := t.dtype.Block()
 	pattern := make([]byte, t.dtype.Size(block))
 	if err := t.dtype.write(pattern, block, 0, func(int) float64 { return value }); err != nil {
-		return fail("", "%s: %v", operation, strings.TrimPrefix(err.Error(), "element 0: "))
+		e := during(operation, err)
+		e.What = strings.Replace(e.What, ": element 0: ", ": ", 1)
+		return e
 	}
 	if t.Len() == 0 {
 		return nil
@@ -217,7 +220,7 @@ func (t *Tensor) CopyFrom(values any) error {
 		return err
 	}
 	if n := reflect.ValueOf(values).Len(); n != t.Len() {
-		return fail("", "CopyFrom: %d values do not fill %s of %d elements", n, t.describe(), t.Len())
+		return fail("give as many values as there are elements, or copy into a part: t.Slice(from, to)", "CopyFrom: %d values do not fill %s of %d elements", n, t.describe(), t.Len())
 	}
 	return t.set("CopyFrom", values)
 }
@@ -239,13 +242,13 @@ func (t *Tensor) set(operation string, values any) error {
 		}
 		if !t.dtype.plain() {
 			if err := t.dtype.write(dst, count, first, func(i int) float64 { return floatOf(v.Index(first + i)) }); err != nil {
-				return fail("", "%s: %v", operation, err)
+				return during(operation, err)
 			}
 			return nil
 		}
 		for i := range count {
 			if err := t.dtype.putValue(dst[i*size:], v.Index(first+i)); err != nil {
-				return fail("", "%s: element %d: %v", operation, first+i, err)
+				return during(fmt.Sprintf("%s: element %d", operation, first+i), err)
 			}
 		}
 		return nil

@@ -109,12 +109,12 @@ func (d *Device) room(what string, bytes int64) error {
 // At reads one element; it takes as many indices as there are dimensions.
 func (t *Tensor) At(indices ...int) float64 {
 	if len(indices) != len(t.shape) {
-		panic(fail("", "At: %d indices for %s of %d dimensions", len(indices), t.describe(), len(t.shape)))
+		panic(fail("give one index a dimension", "At: %d indices for %s of %d dimensions", len(indices), t.describe(), len(t.shape)))
 	}
 	at := 0
 	for d, i := range indices {
 		if i < 0 || i >= t.shape[d] {
-			panic(fail("", "At: index %d is outside dimension %d of %s", i, d, t.describe()))
+			panic(fail("indices begin at 0", "At: index %d is outside dimension %d of %s", i, d, t.describe()))
 		}
 		at = at*t.shape[d] + i
 	}

@@ -77,10 +77,10 @@ func (d *Device) TensorMapOf(t *Tensor, c TensorMapConfig) (*TensorMap, error) {
 		}
 	}
 	if err := m.configure(&c); err != nil {
-		return nil, fail("", "%s: %v", what, err)
+		return nil, fail("change TensorMapConfig: rank 1 to 5, boxes of at most 256, rows of a multiple of 16 B", "%s: %v", what, err)
 	}
 	if err := m.m.Check(); err != nil {
-		return nil, fail("", "%s: %v", what, err)
+		return nil, fail("change TensorMapConfig: rank 1 to 5, boxes of at most 256, rows of a multiple of 16 B", "%s: %v", what, err)
 	}
 	return m, nil
 }
@@ -137,7 +137,7 @@ func (m *TensorMap) Swizzled(bytes int) (*TensorMap, error) {
 		err = c.m.Check()
 	}
 	if err != nil {
-		return nil, fail("", "TensorMap of %s: %v", m.tensor.describe(), err)
+		return nil, fail("change TensorMapConfig: rank 1 to 5, boxes of at most 256, rows of a multiple of 16 B", "TensorMap of %s: %v", m.tensor.describe(), err)
 	}
 	return &c, nil
 }

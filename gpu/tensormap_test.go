@@ -67,7 +67,7 @@ ret;
 		want string
 	}{
 		{func() error { return f.Launch(Config{Grid: Dim(1), CTA: Dim(1)}, a, to, 20) }, "a tensor f32 [64, 64] is an address of 8 B, the parameter is a number of 128 B"},
-		{func() error { return f.Launch(Config{Grid: Dim(1), CTA: Dim(1)}, from, to, to) }, "parameter 3 (x .u32): a tensor map has 128 B by value, the parameter has 4 B"},
+		{func() error { return f.Launch(Config{Grid: Dim(1), CTA: Dim(1)}, from, to, to) }, "argument 3 (x .u32): a tensor map has 128 B by value, the parameter has 4 B"},
 		{func() error { _, err := d.TensorMap(a, 16); return err }, "TensorMap of f32 [64, 64]: a box of 1 dimensions for a tensor of 2"},
 		{func() error { _, err := from.Swizzled(64); return err }, "TensorMap of f32 [64, 64]: tensor map: a row of the box has 128 bytes: at most 64 with a swizzle of 64"},
 		{func() error { _, err := from.Swizzled(48); return err }, "TensorMap of f32 [64, 64]: a swizzle of 48 bytes: it is 0, 32, 64 or 128"},

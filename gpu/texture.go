@@ -38,7 +38,7 @@ func (t *Tensor) Texture(channels int) (*Texture, error) {
 // Free forgets the texture object. A second call is an error.
 func (x *Texture) Free() error {
 	if x.freed {
-		return fail("", "Free: the texture was freed before")
+		return fail("call Free once", "Free: the texture was freed before")
 	}
 	x.freed = true
 	return x.t.Device().d.(driver.Texturer).FreeTexture(x.number)

@@ -47,9 +47,9 @@ func TestTexture(t *testing.T) {
 	if err := texture.Free(); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, texture.Free(), "Free: the texture was freed before")
-	wantError(t, f.Launch(Threads(5, 5), texture, out), "launch fetch: parameter 1 (x .u64): the texture was freed\nmake it again, or call Free later")
-	wantError(t, f.Launch(Threads(5, 5), (*Texture)(nil), out), "launch fetch: parameter 1 (x .u64): the texture is nil\nmake the texture first: t.Texture(1)")
+	wantError(t, texture.Free(), "Free: the texture was freed before\ncall Free once")
+	wantError(t, f.Launch(Threads(5, 5), texture, out), "launch fetch: argument 1 (x .u64): the texture was freed\nmake it again, or call Free later")
+	wantError(t, f.Launch(Threads(5, 5), (*Texture)(nil), out), "launch fetch: argument 1 (x .u64): the texture is nil\nmake the texture first: t.Texture(1)")
 	_, err = d.Zeros(F64, 4).Texture(1)
 	wantError(t, err, "Texture of f64 [4]: virtual GPU: texture of format \"f64\": it must be u8, s8, u16, s16, u32, s32, f16 or f32")
 }

@@ -120,7 +120,11 @@ func (c *collector) append(o *Output) {
 // pages shows what a client would show in its pager: the answer to name?.
 func (c *collector) pages(payload []map[string]any) {
 	for _, p := range payload {
-		if data, ok := p["data"].(map[string]any); ok && p["source"] == "page" {
+		data, ok := p["data"].(map[string]any)
+		if raw, isRaw := p["data"].(json.RawMessage); isRaw { // as it comes through the worker's pipe
+			ok = json.Unmarshal(raw, &data) == nil
+		}
+		if ok && p["source"] == "page" {
 			c.Display(data, nil, "")
 		}
 	}

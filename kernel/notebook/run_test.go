@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -64,6 +65,8 @@ func (e *lineLanguage) Execute(ctx context.Context, r kernel.Request, out kernel
 				out.Stream("stdout", chunk)
 			}
 			out.Stream("stdout", "the end\n")
+		case "rawpage":
+			return kernel.Result{Payload: []map[string]any{{"source": "page", "data": json.RawMessage(`{"text/plain": "` + rest + `"}`)}}}
 		case "page":
 			return kernel.Result{Payload: []map[string]any{{"source": "page", "data": text(rest), "start": 0}, {"source": "set_next_input", "text": "x"}}}
 		case "later":
@@ -159,11 +162,11 @@ func TestRunCollectsOutputs(t *testing.T) {
 
 // What a client would show in its pager stands in the cell's output.
 func TestRunShowsPages(t *testing.T) {
-	nb := codeCells("print a\npage func Open(name string)")
+	nb := codeCells("print a\npage func Open(name string)", "rawpage func Open")
 	if err := Run(context.Background(), nb, &lineLanguage{}, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := shown(nb.Cells[0]), "stdout: \"a\\n\"\ndisplay_data: func Open(name string)"; got != want {
+	if got, want := shown(nb.Cells[0]), "stdout: \"a\\n\"\ndisplay_data: func Open(name string)"; got != want || shown(nb.Cells[1]) != "display_data: func Open" {
 		t.Errorf("shown\n%s\nwant\n%s", got, want)
 	}
 }

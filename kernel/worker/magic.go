@@ -84,6 +84,10 @@ An interrupt ends the cell and keeps all variables; what its functions have defe
 dev                           the device: $MEMWALL_DEVICE, else virtual:h200, an H200 in Go
 kernels.Run("gemv", y, w, x)  runs a CUDA kernel; its card appears under the cell
 gpu.Measure(func() { … })     times and counts; gpu.Sweep, gpu.Compare, gpu.Last()
+gpu.Sample(k, func() { … })   executes every k-th CTA; gpu.SampleFor(2*time.Second, func() { … }) finds the k
+dev.Procedural(gpu.F16, seed, shape…)  weights larger than this computer's memory; dev.SetLimit(time.Minute) ends long launches
+gpu.Config{Grid: gpu.Dim(64), CTA: gpu.Dim(256), Shared: 0, Cluster: gpu.Dim(2), Cooperative: true, Stream: s, Limit: time.Second}
+gpu.SetSimulation(false)      predicts times by bounds alone; gpu.Printed() is all that printf has printed
 %%cuda                        first line: the cell is CUDA C++; options of NVRTC may follow (-use_fast_math). Each __global__
                               becomes a Go variable: saxpy.Launch(gpu.Threads(n, 256), 2, x, y, n); so do instances of
                               templates (template __global__ void scale<float>(float *, int);), __constant__ and __device__
@@ -93,7 +97,8 @@ display.Table(rows)           also HTML, Markdown, Math, SVG, PNG, Image, Progre
 %%time                        first line: how long the cell took
 %%sanitize                    first line: launches are checked for races, bounds, uninitialised memory, barriers, missing waits;
                               gpu.Sanitize(func() { … }) does the same in the middle of a cell
-%device t4                    dev becomes virtual:t4; tensors stay on the device that made them
+%device t4                    dev becomes virtual:t4; tensors stay on the device that made them; %device mine.json opens a profile of
+                              your own: {"name": "mine", "like": "h100", "sms": 78, "sources": ["data sheet"]}
 %reset                        forgets all variables, functions and types
 %help                         this text
 name?                         help on a name; Shift-Tab does the same, Tab completes`

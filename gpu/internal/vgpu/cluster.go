@@ -343,28 +343,28 @@ func (f *function) checkTogether(l *driver.Launch, fail func(string, ...any) err
 		}
 	}
 	if c := own.ClusterCTAs; c[0] > 0 && (int(span.X) != c[0] || int(span.Y) != c[1] || int(span.Z) != c[2]) {
-		return fail("clusters of (%d, %d, %d) CTAs: this function requires (%d, %d, %d)", span.X, span.Y, span.Z, c[0], c[1], c[2])
+		return fail("clusters of (%d, %d, %d) CTAs: this function requires (%d, %d, %d)\nlaunch it with Cluster of that size", span.X, span.Y, span.Z, c[0], c[1], c[2])
 	}
 	if own.Clustered && own.ClusterCTAs[0] == 0 && l.Cluster == (driver.Dim3{}) {
-		return fail("this function is compiled for clusters (.explicitcluster): give the launch their size")
+		return fail("this function is compiled for clusters (.explicitcluster): give the launch their size\nlaunch it with gpu.Config{Cluster: gpu.Dim(2), …}")
 	}
 	most := mostRanks
 	if own.MaxCluster > 0 {
 		most = min(most, own.MaxCluster)
 	}
 	if n > most {
-		return fail("a cluster of %d CTAs: the limit is %d", n, most)
+		return fail("a cluster of %d CTAs: the limit is %d\nuse smaller clusters", n, most)
 	}
 	if l.Grid.X%span.X != 0 || l.Grid.Y%span.Y != 0 || l.Grid.Z%span.Z != 0 {
-		return fail("a grid of (%d, %d, %d) CTAs is not made of whole clusters of (%d, %d, %d)", l.Grid.X, l.Grid.Y, l.Grid.Z, span.X, span.Y, span.Z)
+		return fail("a grid of (%d, %d, %d) CTAs is not made of whole clusters of (%d, %d, %d)\nround the grid up to a multiple of the cluster", l.Grid.X, l.Grid.Y, l.Grid.Z, span.X, span.Y, span.Z)
 	}
 	room := uint64(max(d.properties.SMs, 1) * d.residentCTAs(f, l))
 	if l.Cooperative {
 		if l.Sample > 1 {
-			return fail("a cooperative launch cannot be sampled: its CTAs wait for each other")
+			return fail("a cooperative launch cannot be sampled: its CTAs wait for each other\nrun it without gpu.Sample")
 		}
 		if grid := l.Grid.Count(); grid > room {
-			return fail("a cooperative launch of %d CTAs: %d fit the device at the same time (%d SMs × %d CTAs)", grid, room, d.properties.SMs, d.residentCTAs(f, l))
+			return fail("a cooperative launch of %d CTAs: %d fit the device at the same time (%d SMs × %d CTAs)\nuse a smaller grid, and a loop over the data in each CTA", grid, room, d.properties.SMs, d.residentCTAs(f, l))
 		}
 	}
 	return nil

@@ -127,7 +127,7 @@ func (f *function) check(l *driver.Launch) error {
 		return fmt.Errorf("launch %s: "+format, append([]any{f.Name()}, args...)...)
 	}
 	if f.module.unloaded.Load() {
-		return fail("its module is unloaded")
+		return fail("its module is unloaded\nload it again, and take the function from the new module")
 	}
 	for _, e := range []struct {
 		what string
@@ -138,28 +138,28 @@ func (f *function) check(l *driver.Launch) error {
 			return fail("the %s (%d, %d, %d) is empty: every extent is at least 1", e.what, e.have.X, e.have.Y, e.have.Z)
 		}
 		if e.have.X > e.most.X || e.have.Y > e.most.Y || e.have.Z > e.most.Z {
-			return fail("the %s (%d, %d, %d) is larger than (%d, %d, %d)", e.what, e.have.X, e.have.Y, e.have.Z, e.most.X, e.most.Y, e.most.Z)
+			return fail("the %s (%d, %d, %d) is larger than (%d, %d, %d)\nuse the x extent, which may be largest, or let each thread do more in a loop", e.what, e.have.X, e.have.Y, e.have.Z, e.most.X, e.most.Y, e.most.Z)
 		}
 	}
 	a := f.Attributes()
 	threads := l.CTA.Count()
 	if threads > uint64(a.MaxThreadsPerCTA) {
-		return fail("a CTA of %d threads: this function allows %d", threads, a.MaxThreadsPerCTA)
+		return fail("a CTA of %d threads: this function allows %d\nuse smaller CTAs, or compile it with __launch_bounds__ for more", threads, a.MaxThreadsPerCTA)
 	}
 	if r := a.RequiredCTA; r.X > 0 && r != l.CTA {
-		return fail("a CTA of (%d, %d, %d): this function requires (%d, %d, %d)", l.CTA.X, l.CTA.Y, l.CTA.Z, r.X, r.Y, r.Z)
+		return fail("a CTA of (%d, %d, %d): this function requires (%d, %d, %d)\nlaunch it with CTAs of that size", l.CTA.X, l.CTA.Y, l.CTA.Z, r.X, r.Y, r.Z)
 	}
 	if !a.Estimated {
 		warps := (int(threads) + warpSize - 1) / warpSize
 		if need := alignUp(warpSize*a.Registers, 256) * alignUp(warps, 4); need > p.RegistersPerSM {
-			return fail("%d threads of %d registers need %d registers: an SM has %d", threads, a.Registers, need, p.RegistersPerSM)
+			return fail("%d threads of %d registers need %d registers: an SM has %d\nuse smaller CTAs, or compile with -maxrregcount or __launch_bounds__", threads, a.Registers, need, p.RegistersPerSM)
 		}
 	}
 	if err := f.checkFiles(threads, fail); err != nil {
 		return err
 	}
 	if l.Shared < 0 {
-		return fail("%d B of dynamic shared memory", l.Shared)
+		return fail("%d B of dynamic shared memory\ngive a size of at least 0", l.Shared)
 	}
 	f.mu.Lock()
 	limit := f.maxDynamic
@@ -167,7 +167,7 @@ func (f *function) check(l *driver.Launch) error {
 	total := f.program.shared + l.Shared
 	switch {
 	case total > p.SharedPerCTAOptin:
-		return fail("%d B of shared memory a CTA (%d static): the device has %d", total, f.program.shared, p.SharedPerCTAOptin)
+		return fail("%d B of shared memory a CTA (%d static): the device has %d\nuse smaller tiles", total, f.program.shared, p.SharedPerCTAOptin)
 	case l.Shared > limit:
 		return fail("%d B of dynamic shared memory: more than %d need SetMaxDynamicShared first", l.Shared, limit)
 	}
