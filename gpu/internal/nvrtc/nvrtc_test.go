@@ -147,7 +147,7 @@ func TestCompileErrors(t *testing.T) {
 		{"template", "template <class T> __device__ T twice(T v) { return v.q; }\n__global__ void f(float *x) { x[0] = twice(x[0]); }\n",
 			"cell 7:1:53: error: expression must have class type but it has type \"float\"\ndetected during instantiation of \"T twice(T) [with T=float]\" at line 2\n" +
 				"template <class T> __device__ T twice(T v) { return v.q; }\n                                                    ^"},
-		{"no such header", "#include <nothing.h>\n", "cell 7:1:21: error: cannot open source file \"nothing.h\"\n#include <nothing.h>\n                    ^"},
+		{"no such header", "#include <nothing.h>\n", "cell 7:1:21: error: cannot open source file \"nothing.h\"\n#include <nothing.h>\n                    ^\ngive the folder of nothing.h with -I, as an option behind %%cuda or of CompileCUDA"},
 		{"inline assembly", "__global__ void f(int *x) {\n  int y = x[0];\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));\n  x[1] = y;\n}\n",
 			"cell 7:3: error: assembler: Not a name of any known instruction: 'bogus'\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));"},
 	} {
