@@ -56,6 +56,7 @@ func symbols_memwall_gpu() Table {
 		"OpenDefault":       reflect.ValueOf(memwall_gpu.OpenDefault),
 		"Path":              reflect.ValueOf(memwall_gpu.Path),
 		"PoCLPeer":          reflect.ValueOf(memwall_gpu.PoCLPeer),
+		"Printed":           reflect.ValueOf(memwall_gpu.Printed),
 		"PtoxidePeer":       reflect.ValueOf(memwall_gpu.PtoxidePeer),
 		"Report":            reflect.ValueOf((*memwall_gpu.Report)(nil)),
 		"Roofline":          reflect.ValueOf(memwall_gpu.Roofline),
