@@ -41,10 +41,15 @@ var imports = map[string][]string{
 	"gpu/internal/ptx":    {},
 	"gpu/internal/vgpu":   {"gpu/internal/vgpu…", "gpu/internal/driver", "gpu/internal/ptx", "gpu/perf"},
 	"gpu/internal/nvrtc":  {"github.com/ebitengine/purego"},
-	"kernels":             {"gpu", "gpu/perf", "gpu/quant"},
-	"notebooks":           {},
-	"install":             {},
-	"install/installtest": {"install"},
+	"gpu/internal/cuda": {"gpu/internal/cuda/shim", "gpu/internal/driver", "gpu/internal/ptx", "gpu/internal/vdrv", "gpu/perf", "gorgonia.org/cu",
+		"github.com/NVIDIA/go-nvml"},
+	"gpu/internal/cuda/shim":    {},
+	"gpu/internal/cuda/shimgen": {},
+	"gpu/internal/vdrv":         {"gpu/internal/driver", "gpu/internal/ptx", "gpu/internal/vgpu", "gpu/perf"},
+	"kernels":                   {"gpu", "gpu/perf", "gpu/quant"},
+	"notebooks":                 {},
+	"install":                   {},
+	"install/installtest":       {"install"},
 }
 
 const (

@@ -320,7 +320,7 @@ func installCommand() *cobra.Command {
 			if user && (place.SysPrefix || place.Prefix != "") {
 				return errors.New("install: --user excludes --sys-prefix and --prefix: give one")
 			}
-			binary, err := install.Binary()
+			binary, err := install.Binary(cmd.Context(), func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) })
 			if err != nil {
 				return err
 			}
@@ -367,7 +367,12 @@ func doctorCommand() *cobra.Command {
 			if err := gpu.CompilerAvailable(); err != nil {
 				compiler.OK, compiler.Detail = false, err.Error()
 			}
-			checks := append(install.Doctor(cmd.Context()), compiler)
+			nvidia := install.Check{Name: "NVIDIA GPU", OK: true, Detail: "gpu.Open(\"cuda\") works", Needed: "MEASURED times (virtual GPUs model them)"}
+			if err := gpu.CUDAAvailable(); err != nil {
+				nvidia.OK = false
+				nvidia.Detail, nvidia.Mend, _ = strings.Cut(strings.TrimPrefix(err.Error(), "NVIDIA GPU: "), "\n")
+			}
+			checks := append(install.Doctor(cmd.Context()), compiler, nvidia)
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), checks)
 			}

@@ -59,17 +59,28 @@ func Open(name string) (*Device, error) {
 	if d := opened.byName[full]; d != nil {
 		return d, nil
 	}
+	d, err := openCanonical(full)
+	if err != nil {
+		return nil, err
+	}
+	opened.byName[full] = d
+	return d, nil
+}
+
+// openCanonical opens a device by a name that canonicalName gave.
+func openCanonical(full string) (*Device, error) {
+	if strings.HasPrefix(full, "cuda:") {
+		return openCUDA(full)
+	}
 	profile, err := perf.ProfileByName(strings.TrimPrefix(full, "virtual:"))
 	if err != nil {
-		return nil, unknownDevice(name)
+		return nil, unknownDevice(full)
 	}
 	raw, err := openVirtual(profile)
 	if err != nil {
 		return nil, wrap("open "+full, err)
 	}
-	d := newDevice(full, raw)
-	opened.byName[full] = d
-	return d, nil
+	return newDevice(full, raw), nil
 }
 
 func newDevice(name string, raw driver.Device) *Device {
@@ -85,8 +96,7 @@ func canonicalName(name string) (string, error) {
 	case n == "", n == "virtual", n == "virtual:":
 		return "virtual:" + perf.DefaultProfile, nil
 	case kind == "cuda":
-		return "", fail(`open a virtual GPU: gpu.Open("virtual:h200"); it executes the same PTX`,
-			"open %q: this build has no driver for NVIDIA GPUs", name)
+		return canonicalCUDA(name, model)
 	case kind == "virtual":
 		n = model
 	}

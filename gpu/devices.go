@@ -44,7 +44,7 @@ func Devices() DeviceList {
 		info.Virtual, info.Default = true, info.Name == chosen
 		out = append(out, info)
 	}
-	return append(out, DeviceInfo{Name: "cuda", Model: "NVIDIA GPU", Unavailable: "this build has no driver for NVIDIA GPUs"})
+	return append(out, cudaDevices(chosen)...)
 }
 
 func infoOf(name string, p *perf.Profile) DeviceInfo {

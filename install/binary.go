@@ -1,6 +1,7 @@
 package install
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,9 +11,10 @@ import (
 	"runtime"
 )
 
-// Binary returns a copy of the running executable in the cache, made where it is missing. `go run` deletes its executable
-// when it ends, so nothing that lives longer may point at it.
-func Binary() (string, error) {
+// Binary returns a copy of the running executable in the cache, made where it is missing; or, where a C compiler and the sources
+// are there, a build of them that drives NVIDIA GPUs too. progress gets a line a step, also one that says what is missing. `go run`
+// deletes its executable when it ends, so nothing that lives longer may point at it.
+func Binary(ctx context.Context, progress func(string)) (string, error) {
 	cache, err := Cache()
 	if err != nil {
 		return "", err
@@ -21,7 +23,24 @@ func Binary() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("copy of memwall: %w", err)
 	}
-	return copyBinary(self, filepath.Join(cache, "bin"))
+	plain, err := copyBinary(self, filepath.Join(cache, "bin"))
+	if err != nil || builtWithCUDA {
+		return plain, err
+	}
+	b, why := FindCUDABuild()
+	if b == nil {
+		progress(why)
+		return plain, nil
+	}
+	path, err := cudaBinary(ctx, b, plain, progress)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		progress("without the driver for NVIDIA GPUs: " + err.Error())
+		return plain, nil
+	}
+	return path, nil
 }
 
 // copyBinary names the copy after its content, so that a running Jupyter kernel keeps its file when memwall changes.

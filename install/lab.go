@@ -54,7 +54,7 @@ func Lab(ctx context.Context, o LabOptions) error {
 		}
 		o.State = filepath.Join(cache, "jupyter")
 	}
-	binary, err := Binary()
+	binary, err := Binary(ctx, o.Progress)
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,7 @@ func specDir(t *testing.T) string {
 
 func clientEnv(dir string) []string {
 	return append(os.Environ(), "JUPYTER_PATH="+filepath.Join(dir, "share", "jupyter"), "JUPYTER_RUNTIME_DIR="+filepath.Join(dir, "runtime"),
-		"JUPYTER_CONFIG_DIR="+filepath.Join(dir, "config"), "IPYTHONDIR="+filepath.Join(dir, "ipython"), "JUPYTER_PLATFORM_DIRS=0")
+		"JUPYTER_CONFIG_DIR="+filepath.Join(dir, "config"), "IPYTHONDIR="+filepath.Join(dir, "ipython"), "JUPYTER_PLATFORM_DIRS=0", "MEMWALL_CUDA=off")
 }
 
 func command(t *testing.T, dir, name string, args ...string) string {

@@ -229,6 +229,7 @@ type Result struct {
 	Cold      bool              // the L2 was cold at the start
 	Simulated *perf.Simulation  // of the whole grid; nil where it was not asked for
 	Samples   []time.Duration   // measured durations; empty on the virtual device
+	Modelled  bool              // a driver that the virtual GPU answers: the time is the model's
 	Host      time.Duration     // host time that the launch took, the simulation's on a virtual device
 	Printed   string            // by printf in device code, CTA after CTA in the order of the grid
 	Findings  []Finding         // of a sanitized launch, in the order in which they were first seen

@@ -15,6 +15,7 @@ const (
 	OutOfMemory   FaultKind = "out of host memory" // the launch touched more device memory than the host can stand behind
 	ReadOnly      FaultKind = "write to read-only memory"
 	Uninitialised FaultKind = "incomplete output" // reading what a sampled launch did not write
+	Lost          FaultKind = "device lost"       // it does not answer any more, or its memory failed
 )
 
 // Fault is why a launch was stopped, and where. Its text is

@@ -222,7 +222,7 @@ func compile(m *ptx.Module, entry *ptx.Function, symbols map[*ptx.Variable]uint6
 	for _, n := range d.flight {
 		p.flight = max(p.flight, int(n)+1)
 	}
-	p.findPointers()
+	p.pointers = p.f.PointerParams()
 	p.findChains()
 	p.text = sync.OnceValue(func() []string {
 		list := make([]string, len(f.Body))
@@ -496,29 +496,4 @@ func (d *decoder) decode(in *ptx.Instruction, r *row) (inst, error) {
 		}
 	}
 	return x, nil
-}
-
-// findPointers marks the 64-bit parameters whose value goes through cvta or is the base of an address.
-func (p *program) findPointers() {
-	p.pointers = make([]bool, len(p.params))
-	from := map[int32]int{}
-	for i := range p.f.Body {
-		in := &p.f.Body[i]
-		if in.Opcode == "ld" && in.Has("param") && len(in.Operands) == 2 && in.Operands[0].Kind == ptx.OperandRegister && in.Operands[1].Offset == 0 {
-			for k, v := range p.f.Params {
-				if v == in.Operands[1].Variable && v.Size == 8 && isWide(&p.f.Registers[in.Operands[0].Register]) {
-					from[in.Operands[0].Register] = k
-				}
-			}
-			continue
-		}
-		for k := range in.Operands {
-			o := &in.Operands[k]
-			if o.Kind == ptx.OperandAddress || in.Opcode == "cvta" && k == 1 {
-				if param, ok := from[o.Register]; ok && o.Register >= 0 {
-					p.pointers[param] = true
-				}
-			}
-		}
-	}
 }

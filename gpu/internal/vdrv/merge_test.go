@@ -1,0 +1,44 @@
+package vdrv
+
+import (
+	"strings"
+	"testing"
+
+	"memwall/gpu/internal/ptx"
+)
+
+const partA = `.version 7.0
+.target sm_80
+.address_size 64
+.extern .global .align 4 .u32 shared_counter;
+.extern .func (.param .b32 result) twice (.param .b32 x);
+.visible .entry main_entry(.param .u64 out) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [out]; ret; }
+`
+
+const partB = `.version 7.8
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 shared_counter = 3;
+.visible .func (.param .b32 result) twice (.param .b32 x) { .reg .b32 %r<2>; ld.param.b32 %r1, [x]; add.s32 %r1, %r1, %r1; st.param.b32 [result], %r1; ret; }
+`
+
+// Linked texts are one module: one header, the newest, and each variable once.
+func TestMergeLinked(t *testing.T) {
+	if got := mergeLinked(partA); got != partA {
+		t.Errorf("a text that nobody linked was changed:\n%s", got)
+	}
+	if got := mergeLinked(linkedMark + partA); got != partA {
+		t.Errorf("one text linked alone:\n%s", got)
+	}
+	for _, order := range [][]string{{partA, partB}, {partB, partA}} {
+		merged := mergeLinked(linkedMark + strings.Join(order, nextMark))
+		m, err := ptx.Parse("merged", merged)
+		if err != nil {
+			t.Errorf("%v\n%s", err, merged)
+			continue
+		}
+		if m.Version != "7.8" || m.Function("main_entry") == nil || m.Function("twice") == nil || len(m.Variables) != 1 || m.Variables[0].Name != "shared_counter" {
+			t.Errorf("version %s, %d variables, functions %v", m.Version, len(m.Variables), m.Functions)
+		}
+	}
+}

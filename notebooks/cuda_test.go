@@ -1,0 +1,83 @@
+package notebooks_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memwall/install"
+	"memwall/install/installtest"
+	"memwall/notebooks"
+)
+
+// The notebooks give the same outputs on an NVIDIA GPU's driver API, answered by the virtual GPU, as on the virtual GPU itself but for
+// the device's name: the same counters, predicted times and results, through gorgonia.org/cu. Notebook 01 here, all of them where
+// $MEMWALL_TEST_NOTEBOOKS is "all", as in continuous integration.
+func TestRunThroughTheDriverAPI(t *testing.T) {
+	build, why := install.FindCUDABuild()
+	if build == nil {
+		t.Log("not run: " + why)
+		return
+	}
+	cache, err := install.Cache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(cache, "test", "memwall-cuda")
+	if out, err := build.Command(t.Context(), "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build -tags %s: %v\n%s", install.CUDATag, err, out)
+	}
+	names := []string{notebooks.First}
+	if os.Getenv("MEMWALL_TEST_NOTEBOOKS") == "all" {
+		if names, err = fs.Glob(notebooks.Files, "*.ipynb"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("MEMWALL_LIBCUDA", "virtual:h200")
+	dir := t.TempDir()
+	same := strings.NewReplacer("virtual:h200", "cuda:0", "virtual h200", "cuda 0")
+	plain := func(output string) string { return strings.Join(strings.Fields(strings.ReplaceAll(same.Replace(output), ",", " ")), " ") }
+	for _, name := range names {
+		saved, out := filepath.Join(installtest.Root(t), "notebooks", name), filepath.Join(dir, name)
+		command(t, dir, binary, "run", saved, "--device", "cuda", "--output", out)
+		want, got := textOutputs(t, saved), textOutputs(t, out)
+		if len(want) != len(got) || len(want) == 0 {
+			t.Fatalf("%s: %d outputs, saved %d", name, len(got), len(want))
+		}
+		for i := range want {
+			if w, g := plain(want[i]), plain(got[i]); w != g {
+				t.Errorf("%s: output %d\n%s\nsaved\n%s", name, i+1, clip(g), clip(w))
+			}
+		}
+	}
+}
+
+// textOutputs are the texts of every output, in order.
+func textOutputs(t *testing.T, path string) []string {
+	t.Helper()
+	var all []string
+	for _, cell := range readNotebook(t, path).Cells {
+		for _, raw := range cell.Outputs {
+			var o struct {
+				Text json.RawMessage            `json:"text"`
+				Data map[string]json.RawMessage `json:"data"`
+			}
+			if err := json.Unmarshal(raw, &o); err != nil {
+				t.Fatal(err)
+			}
+			text := o.Text
+			if plain := o.Data["text/plain"]; plain != nil {
+				text = plain
+			}
+			var lines []string
+			if json.Unmarshal(text, &lines) != nil {
+				lines = []string{string(text)}
+			}
+			all = append(all, strings.Join(lines, ""))
+		}
+	}
+	return all
+}
