@@ -45,6 +45,8 @@ var imports = map[string][]string{
 		"github.com/NVIDIA/go-nvml"},
 	"gpu/internal/cuda/shim":    {},
 	"gpu/internal/cuda/shimgen": {},
+	"gpu/libcuda":               {"gpu/libcuda/record", "gpu/card", "gpu/perf", "install"},
+	"gpu/libcuda/record":        {"gpu/perf"},
 	"gpu/internal/vdrv":         {"gpu/internal/driver", "gpu/internal/ptx", "gpu/internal/vgpu", "gpu/perf"},
 	"kernels":                   {"gpu", "gpu/perf", "gpu/quant"},
 	"notebooks":                 {},

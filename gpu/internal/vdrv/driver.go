@@ -60,6 +60,8 @@ type Options struct {
 	Launched func(Launched)
 	// Report, where it is set, gets a line for each refusal and each fault.
 	Report func(line string)
+	// Sanitize watches every launch; what it finds is reported.
+	Sanitize bool
 	// Interrupts makes SIGINT stop a launch that takes long.
 	Interrupts bool
 }

@@ -76,6 +76,7 @@ func (f *function) prepare(l *driver.Launch, params, extra *unsafe.Pointer) resu
 	}
 	l.Function, l.Wait = f.f, true
 	l.Count, l.Simulate = state.options.Count, state.options.Count && state.options.Simulate
+	l.Sanitize = state.options.Sanitize
 	return success
 }
 
@@ -120,6 +121,11 @@ func (f *function) run(l *driver.Launch) result {
 	}
 	if seen := state.options.Launched; seen != nil {
 		seen(done)
+	}
+	if r != nil {
+		for i := range r.Findings {
+			report("%s", &r.Findings[i])
+		}
 	}
 	if err == nil {
 		return success
