@@ -236,6 +236,7 @@ func TestLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log("environment:", python)
+	t.Setenv(environmentCUDA, "off") // its build is tested by what it builds, in gpu/internal/cuda
 	dir := t.TempDir()
 	originals := fstest.MapFS{"01-a.ipynb": {Data: []byte(`{"cells":[],"metadata":{},"nbformat":4,"nbformat_minor":5}`)}}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -275,5 +276,28 @@ func TestLab(t *testing.T) {
 		}
 	case <-time.After(15 * time.Second):
 		t.Error("the server outlived its context")
+	}
+}
+
+// What keeps the driver for NVIDIA GPUs from being built is said in one line; flags with blanks arrive whole.
+func TestFindCUDABuild(t *testing.T) {
+	t.Setenv(environmentCUDA, "off")
+	if b, why := FindCUDABuild(); b != nil || why != "without the driver for NVIDIA GPUs: MEMWALL_CUDA=off" {
+		t.Errorf("%v, %q", b, why)
+	}
+	t.Setenv(environmentCUDA, "")
+	t.Setenv("PATH", t.TempDir())
+	want := "without the driver for NVIDIA GPUs: no go command on PATH"
+	if runtime.GOOS != "linux" {
+		want = "without the driver for NVIDIA GPUs: that needs Linux or WSL"
+	}
+	if b, why := FindCUDABuild(); b != nil || why != want {
+		t.Errorf("%v, %q", b, why)
+	}
+	if got := quoted("-I/a b"); got != "'-I/a b'" {
+		t.Error(got)
+	}
+	if got := firstError("# memwall/gpu\ngpu/x.go:1: bad\n", errors.New("exit status 1")); got != "gpu/x.go:1: bad" {
+		t.Error(got)
 	}
 }
