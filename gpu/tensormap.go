@@ -33,8 +33,12 @@ var mapTypes = map[DType]driver.TensorMapType{U8: driver.TensorU8, I8: driver.Te
 	U64: driver.TensorU64, I64: driver.TensorS64, F16: driver.TensorF16, F32: driver.TensorF32, F64: driver.TensorF64, BF16: driver.TensorBF16,
 	E4M3: driver.TensorU8, E5M2: driver.TensorU8}
 
-// tensorMapper is a device that takes the virtual GPU's encoding of tensor maps.
-type tensorMapper interface{ TakesTensorMaps() error }
+// tensorMapper is a device that has tensor copies.
+type tensorMapper interface {
+	TakesTensorMaps() error
+	// EncodeTensorMap gives the 128 bytes that the device reads, which are its own.
+	EncodeTensorMap(*driver.TensorMap) ([driver.TensorMapBytes]byte, error)
+}
 
 // TensorMap makes a tensor map of a tensor of 1 to 5 dimensions, whose copies move a box: dev.TensorMap(a, 128, 64).
 func (d *Device) TensorMap(t *Tensor, box ...int) (*TensorMap, error) {
@@ -189,7 +193,7 @@ func (p *packer) putTensorMap(i int, m *TensorMap) error {
 	if err := mem.alive("", what); err != nil {
 		return p.fail(i, "make tensor and map again, or call Free later", "the map's %s was freed", what)
 	}
-	b, err := m.m.Encode()
+	b, err := p.dev.d.(tensorMapper).EncodeTensorMap(&m.m)
 	if err != nil {
 		return p.fail(i, "", "%v", err)
 	}

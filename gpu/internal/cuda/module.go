@@ -323,3 +323,24 @@ func (f *function) SetMaxDynamicShared(bytes int) error {
 	f.mu.Unlock()
 	return nil
 }
+
+// TakesTensorMaps tells why the device has no tensor copies; nil where it has.
+func (d *Device) TakesTensorMaps() error {
+	if p := &d.properties; p.ComputeMajor < 9 {
+		return fmt.Errorf("tensor copies need sm_90, %s is sm_%d%d", d.name, p.ComputeMajor, p.ComputeMinor)
+	}
+	return nil
+}
+
+// EncodeTensorMap has the driver encode a map.
+func (d *Device) EncodeTensorMap(m *driver.TensorMap) (b [driver.TensorMapBytes]byte, err error) {
+	if err := m.Check(); err != nil {
+		return b, err
+	}
+	err = d.do("encode a tensor map", func() Result {
+		var r Result
+		b, r = encodeTensorMap(m)
+		return r
+	})
+	return b, err
+}

@@ -21,6 +21,11 @@ func (d *Device) TakesTensorMaps() error {
 	return nil
 }
 
+// EncodeTensorMap gives the bytes of a map.
+func (d *Device) EncodeTensorMap(m *driver.TensorMap) ([driver.TensorMapBytes]byte, error) {
+	return m.Encode()
+}
+
 // tensorCopy reads the map and the coordinates of one lane's tensor copy and finds its runs.
 func (w *warp) tensorCopy(in *inst, c *bulkCopy) {
 	op := in.ext.bulk

@@ -74,10 +74,13 @@ func (m *memory) readOut(dst []byte, address driver.Address, what string) error 
 
 // HostMemory says why this computer cannot take so many bytes more, or nil.
 func (d *Device) HostMemory(bytes int64) error {
+	if bytes <= lookEvery { // what is left is not worth the look, which reads files
+		return nil
+	}
 	b := &d.memory.back
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if h := b.look(); h.total > 0 && bytes > lookEvery && bytes > h.free-min(h.total/16, 512<<20) {
+	if h := b.look(); h.total > 0 && bytes > h.free-min(h.total/16, 512<<20) {
 		return fmt.Errorf("%s of host memory asked for, and %s", byteCount(uint64(bytes)), h)
 	}
 	return nil
