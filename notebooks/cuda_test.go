@@ -39,7 +39,9 @@ func TestRunThroughTheDriverAPI(t *testing.T) {
 	t.Setenv("MEMWALL_LIBCUDA", "virtual:h200")
 	dir := t.TempDir()
 	same := strings.NewReplacer("virtual:h200", "cuda:0", "virtual h200", "cuda 0")
-	plain := func(output string) string { return strings.Join(strings.Fields(strings.ReplaceAll(same.Replace(output), ",", " ")), " ") }
+	plain := func(output string) string {
+		return strings.Join(strings.Fields(strings.ReplaceAll(same.Replace(output), ",", " ")), " ")
+	}
 	for _, name := range names {
 		saved, out := filepath.Join(installtest.Root(t), "notebooks", name), filepath.Join(dir, name)
 		command(t, dir, binary, "run", saved, "--device", "cuda", "--output", out)
