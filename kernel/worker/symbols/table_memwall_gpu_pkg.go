@@ -16,6 +16,7 @@ func symbols_memwall_gpu() Table {
 		"BenchReport":       reflect.ValueOf((*memwall_gpu.BenchReport)(nil)),
 		"BenchVirtual":      reflect.ValueOf(memwall_gpu.BenchVirtual),
 		"Buffer":            reflect.ValueOf((*memwall_gpu.Buffer)(nil)),
+		"CUDAAvailable":     reflect.ValueOf(memwall_gpu.CUDAAvailable),
 		"Card":              reflect.ValueOf((*memwall_gpu.Card)(nil)),
 		"_Card":             reflect.ValueOf((*wrap_memwall_gpu_Card)(nil)),
 		"CellModule":        reflect.ValueOf(memwall_gpu.CellModule),
