@@ -17,6 +17,7 @@ var attentions = slices.Concat(
 	prefills("attention/1_naive", naiveAttention),
 	prefills("attention/2_tiled", tiledAttention),
 	prefills("attention/3_mma", tensorAttention),
+	prefills("attention/4_cp_async", asyncAttention),
 )
 
 // prefills makes a step's rows, one for each element type.
@@ -55,9 +56,10 @@ func prefill(name string, dtype gpu.DType) *Kernel {
 			{name: "cuQ", dtype: gpu.I32, shape: []string{"N+1"}, optional: true, partial: true, fill: func(d dims, _ *rand.Rand) []float64 { return floats(sequenceStarts(d["N+1"]-1, d["Sq"], 1)) }},
 			{name: "cuK", dtype: gpu.I32, shape: []string{"N+1"}, optional: true, partial: true, fill: func(d dims, _ *rand.Rand) []float64 { return floats(sequenceStarts(d["N+1"]-1, d["Sk"], 2)) }},
 		},
-		scalars: []scalar{{name: "scale", kind: fraction, high: 1e6}, {name: "causal", kind: flag}, {name: "window", most: 1 << 30}, {name: "cap", kind: fraction, high: 1e6}},
-		derived: []derivedExtent{{"N", func(d dims) int { return max(0, d["N+1"]-1) }}, {"rows", func(d dims) int { return d["B"] * d["Hq"] * d["Sq"] }}},
-		pass:    []string{"B", "Hq", "Hkv", "Sq", "Sk", "D", "N", "scale", "causal", "window", "cap"},
+		scalars:  []scalar{{name: "scale", kind: fraction, high: 1e6}, {name: "causal", kind: flag}, {name: "window", most: 1 << 30}, {name: "cap", kind: fraction, high: 1e6}},
+		derived:  []derivedExtent{{"N", func(d dims) int { return max(0, d["N+1"]-1) }}, {"rows", func(d dims) int { return d["B"] * d["Hq"] * d["Sq"] }}},
+		contents: []contentExtent{{"pairs", visiblePairs}},
+		pass:     []string{"B", "Hq", "Hkv", "Sq", "Sk", "D", "N", "scale", "causal", "window", "cap"},
 		limits: map[string]limit{"D": {mostHeadDim, "split the head"}, "B": {65535, "split the batch"},
 			"Hq": {65535, "split the heads"}, "Sk": {1 << 24, "split the keys"}, "Sq": {1 << 24, "split the queries"}},
 		precondition: prefillPrecondition,
@@ -73,7 +75,7 @@ func prefill(name string, dtype gpu.DType) *Kernel {
 		bytes: formula{"2·D·(2·B·Hq·Sq + 2·B·Hkv·Sk)", func(d dims) float64 {
 			return 4 * d.f("D") * d.f("B") * (d.f("Hq")*d.f("Sq") + d.f("Hkv")*d.f("Sk"))
 		}},
-		flops: formula{"4·D·B·Hq·(pairs of query and key that see each other; sequences of one batch count as one)", prefillFLOPs},
+		flops: formula{"4·D·Hq·(pairs of a query and a key that it sees)", prefillFLOPs},
 		reference: func(d dims, in map[string][]float64) (want, scale []float64) {
 			return prefillReference(d, in, dtype, false)
 		},
@@ -96,9 +98,13 @@ func prefillPrecondition(d dims) error {
 	case d.has("cuQ") && d["N+1"] < 2:
 		return &gpu.Error{What: fmt.Sprintf("cuQ has %d elements", d["N+1"]), How: "it has one more than there are sequences: [0, length, …]"}
 	case d["window"] > 0 && d["causal"] == 0:
-		return &gpu.Error{What: fmt.Sprintf("window = %d without causal", d["window"]), How: "a window counts the last keys up to the query's own: pass causal true, or window 0"}
+		return windowWithoutCausal(d)
 	}
 	return nil
+}
+
+func windowWithoutCausal(d dims) error {
+	return &gpu.Error{What: fmt.Sprintf("window = %d without causal", d["window"]), How: "a window counts the last keys up to the query's own: pass causal true, or window 0"}
 }
 
 // headsFit refuses heads that do not divide into groups.
@@ -130,16 +136,29 @@ func checkStarts(name string, starts []int, total int) error {
 }
 
 // prefillFLOPs are those of the pairs that are not masked.
-func prefillFLOPs(d dims) float64 {
-	if d["causal"] == 0 {
-		return 4 * d.f("D") * d.f("B") * d.f("Hq") * d.f("Sq") * d.f("Sk")
+func prefillFLOPs(d dims) float64 { return 4 * d.f("D") * d.f("Hq") * d.f("pairs") }
+
+// visiblePairs counts queries with the keys that each sees, over the sequences of a call.
+func visiblePairs(d dims, ints func(string) []int) int {
+	pairs := 0
+	count := func(queries, keys int) {
+		if d["causal"] == 0 {
+			pairs += queries * keys
+			return
+		}
+		for i := range queries {
+			from, to := visible(i, queries, keys, true, d["window"])
+			pairs += to - from
+		}
 	}
-	pairs := 0.0
-	for i := range d["Sq"] {
-		from, to := visible(i, d["Sq"], d["Sk"], true, d["window"])
-		pairs += float64(to - from)
+	if q, k := ints("cuQ"), ints("cuK"); len(q) > 0 && len(q) == len(k) {
+		for n := range len(q) - 1 {
+			count(q[n+1]-q[n], k[n+1]-k[n])
+		}
+		return pairs
 	}
-	return 4 * d.f("D") * d.f("B") * d.f("Hq") * pairs
+	count(d["Sq"], d["Sk"])
+	return pairs * d["B"]
 }
 
 // sequenceStarts cuts so many tokens into n sequences of test data, some of which may be empty: n + 1 starts.
@@ -204,8 +223,8 @@ func prefillReference(d dims, in map[string][]float64, dtype gpu.DType, stored b
 
 // walk visits the CTAs of a fused step in tiles of bm queries: how many queries a CTA has, and how many keys in each tile of
 // bn keys that it loads.
-func walk(d dims, bm, bn int, visit func(queries int, keys []int)) {
-	for _, s := range spans(d) {
+func walk(d dims, sequences []span, bm, bn int, visit func(queries int, keys []int)) {
+	for _, s := range sequences {
 		for first := 0; first < s.queries; first += bm {
 			queries := min(bm, s.queries-first)
 			from, _ := visible(first, s.queries, s.keys, d["causal"] != 0, d["window"])
@@ -229,7 +248,7 @@ func walk(d dims, bm, bn int, visit func(queries int, keys []int)) {
 func fusedCounts(d dims, bm, bn int) (c counters, ctas, tiles float64) {
 	pieces := paddedHead(d) / 8
 	bytes, requests := 0.0, 0.0
-	walk(d, bm, bn, func(queries int, keys []int) {
+	walk(d, spans(d), bm, bn, func(queries int, keys []int) {
 		ctas++
 		tiles += float64(len(keys))
 		bytes += float64(2 * d["D"] * queries)

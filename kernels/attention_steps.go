@@ -122,3 +122,45 @@ func tensorAttention(k *Kernel, suffix string) {
 		return c
 	}
 }
+
+// asyncShape is a CTA of attention_async.cuh: queries and keys of a tile, ldmatrix tiles of queries a warp, shared memory.
+func asyncShape(d dims) (width, bm, bn, shared int) {
+	switch width = paddedHead(d); width {
+	case 64:
+		bm, bn = 128, 64
+	case 128:
+		bm, bn = 128, 32
+	default:
+		bm, bn = 64, 32
+	}
+	return width, bm, bn, 2 * width * (bm + 4*bn)
+}
+
+// asyncAttention is the fused step on tensor cores with the next tile in flight.
+func asyncAttention(k *Kernel, suffix string) {
+	k.choose = func(d dims) (string, gpu.Config) {
+		width, bm, _, shared := asyncShape(d)
+		return fmt.Sprintf("attention_async_%d%s", width, suffix), fusedConfig(d, bm, shared)
+	}
+	k.function = "attention_async_128" + suffix
+	// Where there are few tiles, 3_mma's smaller ones keep more SMs busy.
+	k.prefer = func(d dims) bool {
+		_, bm, _, _ := asyncShape(d)
+		return bm == 64 || 2*over(d["Sq"], bm)*d["B"]*d["Hq"] >= d[multiprocessors]
+	}
+	k.counts = func(d dims) counters {
+		width, bm, bn, _ := asyncShape(d)
+		c, ctas, tiles := fusedCounts(d, bm, bn)
+		asyncCounts(c, ctas, tiles, width, bm, bn)
+		return c
+	}
+}
+
+// asyncCounts adds what attention_async.cuh executes, tiles counted whole.
+func asyncCounts(c counters, ctas, tiles float64, width, bm, bn int) {
+	pieces := float64(width) / 8
+	c[flopsTensor] = 4 * float64(bm*bn*width) * tiles
+	c[barriers] = 4 * (ctas + tiles)
+	c[conflicts] = 0
+	c[sharedStores] = float64(bm)*pieces/32*ctas + float64(2*bn)*pieces/32*tiles + float64(bm)/8*pieces*ctas
+}

@@ -26,10 +26,12 @@ type exercise struct {
 	mistakes []mistake
 	// trial judges a CUDA kernel instead of a number: it launches the reader's function and says what it found.
 	trial func(f *gpu.Function) (right bool, headline, why string)
+	// update judges a Go function of the reader's: one step of an online softmax.
+	update func(f func(m, l, x float64) (float64, float64)) (right bool, headline, why string)
 }
 
 // exercises is the course's, in order.
-var exercises = slices.Concat(theMemoryWall, readingWell, sharing)
+var exercises = slices.Concat(theMemoryWall, readingWell, sharing, withoutMatrix)
 
 // mistake is a way to go wrong and the number it leads to.
 type mistake struct {
@@ -53,7 +55,7 @@ type Result struct {
 
 // Check compares a guess with the answer of an exercise. A guess is a number (int, float, a figure of a report) or a text
 // with an optional unit: "33.6 MB", "3.13 ms", "≈ 1,024"; exercises that ask for a CUDA kernel take the function of a
-// %%cuda cell and launch it. An unknown exercise is an error that lists those that there are.
+// %%cuda cell and launch it, one takes a Go function and calls it. An unknown exercise is an error that lists those that there are.
 func Check(id string, guess any) *Result {
 	e := find(id)
 	if e == nil {
@@ -67,6 +69,15 @@ func Check(id string, guess any) *Result {
 			return r
 		}
 		r.Right, r.Headline, r.Why = e.trial(f)
+		return r
+	}
+	if e.update != nil {
+		f, ok := guess.(func(m, l, x float64) (float64, float64))
+		if !ok || f == nil {
+			r.Headline, r.Why = fmt.Sprintf("No function yet: it takes a func(m, l, x float64) (float64, float64), this is a %T.", guess), e.start
+			return r
+		}
+		r.Right, r.Headline, r.Why = e.update(f)
 		return r
 	}
 	value, err := parseGuess(guess, e.unit)

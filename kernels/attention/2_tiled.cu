@@ -40,7 +40,7 @@ static __device__ __forceinline__ void attend(Call<T> c) {
   T *queries = reinterpret_cast<T *>(memory), *keys = queries + ROWS * (DP + 8);
   float(*weights)[ROWS + 4] = reinterpret_cast<float(*)[ROWS + 4]>(keys + ROWS * (DP + 8));
   Tile tile;
-  if (!tile.find(c, ROWS)) return;
+  if (!tile.find(c, ROWS, blockIdx.x)) return;
   const T *q = c.q + tile.q_row * c.d, *k = c.k + tile.k_row * c.d, *v = c.v + tile.k_row * c.d;
   bool wide = ((reinterpret_cast<size_t>(q) | reinterpret_cast<size_t>(k) | reinterpret_cast<size_t>(v) | static_cast<size_t>(c.d) * 2) & 15) == 0;
   Scores score(c.scale, c.cap, c.d);

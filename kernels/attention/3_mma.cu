@@ -44,7 +44,7 @@ static __device__ __forceinline__ void attend(Call<T> c) {
   constexpr bool HELD = DP <= 128;  // 256 would need 64 registers more than there are: then Q stays in shared memory
   T *queries = reinterpret_cast<T *>(memory), *keys = HELD ? queries : queries + BM * (DP + 8), *values = keys + BN * (DP + 8);
   Tile tile;
-  if (!tile.find(c, BM)) return;
+  if (!tile.find(c, BM, blockIdx.x)) return;
   const T *q = c.q + tile.q_row * c.d, *k = c.k + tile.k_row * c.d, *v = c.v + tile.k_row * c.d;
   bool wide = ((reinterpret_cast<size_t>(q) | reinterpret_cast<size_t>(k) | reinterpret_cast<size_t>(v) | static_cast<size_t>(c.d) * 2) & 15) == 0;
   Scores score(c.scale, c.cap, c.d);

@@ -31,6 +31,20 @@ struct Scores {
   }
 };
 
+// Rows says where the tokens of one sequence and KV head lie: token j is row at(j) of K and of V. In pages, [pages, page, hkv,
+// d], the block table gives the page of each page tokens.
+template <bool PAGED>
+struct Rows {
+  const int *table;  // of this sequence, where there are pages
+  int page;
+  size_t first, step;
+
+  __device__ __forceinline__ size_t at(int j) const {
+    if constexpr (PAGED) return (static_cast<size_t>(table[j / page]) * page + j % page) * step + first;
+    return first + j;
+  }
+};
+
 // Call is what every prefill step is given: o and q [b, hq, sq, d], k and v [b, hkv, sk, d]. With cu_q and cu_k, which hold
 // sequences + 1 starts each, b is 1 and the sequences lie one after the other along sq and sk.
 template <typename T>
@@ -53,33 +67,44 @@ struct Tile {
   // from and to bound the keys that queries first to first + rows - 1 see; shift aligns the last query with the last key.
   int shift, from, to;
 
-  // find gives the tile of blockIdx.x, false where there is none: sequences of different lengths are cut into tiles one
-  // after the other, and the grid has room for any lengths.
+  // find gives tile number tile, false where there is none.
   template <typename T>
-  __device__ __forceinline__ bool find(const Call<T> &c, int rows) {
-    int h = blockIdx.y, batch = blockIdx.z, q_first = 0, k_first = 0, tile = blockIdx.x;
+  __device__ __forceinline__ bool find(const Call<T> &c, int rows, int tile) {
+    int h = blockIdx.y, batch = blockIdx.z, n = 0, q_first = 0, k_first = 0;
     queries = c.sq;
     keys = c.sk;
+    first = tile * rows;
     if (c.cu_q != nullptr) {
-      int n = 0;
-      for (;; n++) {
-        if (n == c.sequences) return false;
-        q_first = c.cu_q[n];
-        queries = c.cu_q[n + 1] - q_first;
-        int tiles = (queries + rows - 1) / rows;
-        if (tile < tiles) break;
-        tile -= tiles;
-      }
+      if (!search(c.cu_q, c.sequences, rows, tile, n, q_first)) return false;
       k_first = c.cu_k[n];
       keys = c.cu_k[n + 1] - k_first;
     }
-    first = tile * rows;
     q_row = (static_cast<size_t>(batch) * c.hq + h) * c.sq + q_first;
     k_row = (static_cast<size_t>(batch) * c.hkv + h / (c.hq / c.hkv)) * c.sk + k_first;
+    bound(c, rows);
+    return true;
+  }
+
+  // search finds the sequence of a tile: sequences of different lengths are cut into tiles one after the other, and a grid has
+  // room for any lengths.
+  __device__ __forceinline__ bool search(const int *starts, int sequences, int rows, int tile, int &n, int &start) {
+    for (n = 0; n < sequences; n++) {
+      start = starts[n];
+      queries = starts[n + 1] - start;
+      first = tile * rows;
+      int tiles = (queries + rows - 1) / rows;
+      if (tile < tiles) return true;
+      tile -= tiles;
+    }
+    return false;
+  }
+
+  // bound sets shift, from and to.
+  template <typename T>
+  __device__ __forceinline__ void bound(const Call<T> &c, int rows) {
     shift = keys - queries;
     from = c.window > 0 ? max(0, first + shift - c.window + 1) : 0;
     to = c.causal ? min(keys, min(first + rows, queries) + shift) : keys;
-    return true;
   }
 
   // sees says whether query i of the sequence looks at key j.
@@ -95,7 +120,7 @@ struct Tile {
   }
 };
 
-// ATTENTION defines an entry: BODY is a call of a function of a Call c.
+// The parameters of an entry of a prefill step, and the Call that they are.
 #define ATTENTION_PARAMETERS(T)                                                                                            \
   T *__restrict__ o, const T *__restrict__ q, const T *__restrict__ k, const T *__restrict__ v,                            \
       const int *__restrict__ cu_q, const int *__restrict__ cu_k, int b, int hq, int hkv, int sq, int sk, int d,           \
