@@ -326,6 +326,9 @@ func (r *launchRun) keepPrinted(c *cta) {
 
 // output is what the launch has printed, CTA after CTA.
 func (r *launchRun) output() string {
+	if len(r.printed) == 0 {
+		return ""
+	}
 	var b strings.Builder
 	for _, at := range slices.Sorted(maps.Keys(r.printed)) {
 		b.WriteString(r.printed[at])
@@ -350,12 +353,15 @@ func (r *launchRun) execute(pool []*worker) error {
 	return nil
 }
 
-// collect sums the workers' counters.
+// collect sums the workers' counters; where nothing is counted there is nothing to add.
 func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
 	for _, k := range pool {
 		k.settleThreads()
 	}
 	p.prune()
+	if !count {
+		return
+	}
 	c := &result.Counts
 	lines := make([]perf.LineCounts, len(p.infos))
 	blocks := make([]blockCounts, len(p.blocks))
@@ -405,9 +411,6 @@ func (p *program) collect(result *driver.Result, pool []*worker, count bool) {
 				c.Waits += active
 			}
 		}
-	}
-	if !count {
-		return
 	}
 	p.collectMemory(c, lines, pool)
 	p.collectLines(result, lines)
