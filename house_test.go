@@ -18,7 +18,7 @@ import (
 // imports is the table of design: which package may import what of this module and of others. Standard library and
 // golang.org/x/sys are free. The longest matching prefix of a package's path decides; "…" stands for a subtree.
 var imports = map[string][]string{
-	".":                 {"kernel…", "gpu", "gpu/card", "gpu/perf", "gpu/llm", "kernels", "notebooks", "install", "github.com/spf13/cobra"},
+	".":                 {"kernel…", "gpu", "gpu/card", "gpu/perf", "gpu/libcuda", "gpu/llm", "kernels", "notebooks", "install", "github.com/spf13/cobra"},
 	"kernel":            {"kernel/wire", "github.com/go-zeromq/zmq4"},
 	"kernel/kerneltest": {"kernel/client", "kernel/wire"},
 	"kernel/wire":       {"github.com/go-zeromq/zmq4"},

@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
@@ -21,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memwall/gpu"
+	"memwall/gpu/libcuda"
 	"memwall/gpu/perf"
 	"memwall/install"
 	"memwall/kernel"
@@ -59,7 +61,7 @@ func root() *cobra.Command {
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(labCommand(), runCommand(), kernelCommand(), workerCommand(), installCommand(), devicesCommand(), doctorCommand(),
-		occupancyCommand(), ptxCommand(), compileCommand(), benchCommand(), sanitizeCommand(), checkCommand())
+		occupancyCommand(), ptxCommand(), compileCommand(), benchCommand(), sanitizeCommand(), checkCommand(), execCommand())
 	return cmd
 }
 
@@ -177,6 +179,33 @@ func sanitizeCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&device, "device", "", "virtual device of the notebook, as `virtual:t4` (default: $MEMWALL_DEVICE, else virtual:h200)")
 	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func execCommand() *cobra.Command {
+	var o libcuda.Options
+	cmd := &cobra.Command{
+		Use:   "exec [flags] -- PROGRAM [ARGUMENT …]",
+		Short: "Run somebody else's CUDA program on the virtual GPU: Numba, Triton, tinygrad",
+		Long: "exec runs a program whose libcuda.so.1 is the virtual GPU, and prints at its end what its launches cost. Nothing of the\n" +
+			"program is changed. What has no PTX in it, as PyTorch and CuPy, cannot run. Linux, with a C compiler.",
+		Args: some("program"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Program, o.Stdin, o.Stdout, o.Stderr = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			o.Progress = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+			err := libcuda.Exec(cmd.Context(), o)
+			var ended *exec.ExitError
+			if errors.As(err, &ended) { // the program has said why
+				os.Exit(max(ended.ExitCode(), 1))
+			}
+			return err
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&o.Device, "device", "", "virtual device of the program, as `virtual:a100` (default: virtual:h200)")
+	cmd.Flags().StringVar(&o.HTML, "html", "", "HTML page to write with the cards")
+	cmd.Flags().BoolVar(&o.Sanitize, "sanitize", false, "watch every launch for races, accesses out of bounds and the like")
+	jsonFlag(cmd, &o.JSON)
 	return cmd
 }
 

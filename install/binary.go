@@ -15,15 +15,7 @@ import (
 // are there, a build of them that drives NVIDIA GPUs too. progress gets a line a step, also one that says what is missing. `go run`
 // deletes its executable when it ends, so nothing that lives longer may point at it.
 func Binary(ctx context.Context, progress func(string)) (string, error) {
-	cache, err := Cache()
-	if err != nil {
-		return "", err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("copy of memwall: %w", err)
-	}
-	plain, err := copyBinary(self, filepath.Join(cache, "bin"))
+	plain, err := Self()
 	if err != nil || builtWithCUDA {
 		return plain, err
 	}
@@ -41,6 +33,19 @@ func Binary(ctx context.Context, progress func(string)) (string, error) {
 		return plain, nil
 	}
 	return path, nil
+}
+
+// Self returns a copy of the running executable in the cache. What else is built for this memwall lies beside it.
+func Self() (string, error) {
+	cache, err := Cache()
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("copy of memwall: %w", err)
+	}
+	return copyBinary(self, filepath.Join(cache, "bin"))
 }
 
 // copyBinary names the copy after its content, so that a running Jupyter kernel keeps its file when memwall changes.

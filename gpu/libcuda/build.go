@@ -24,6 +24,10 @@ const (
 	secondHalf = "libmemwall-vdrv.so"
 )
 
+// linkers are the names of NVIDIA's nvJitLink, which makes machine code of PTX. Numba uses it where it finds it; an empty library that
+// is loaded already under its name leads Numba to the driver's own linker, which takes PTX and gives PTX.
+var linkers = []string{"libnvJitLink.so.12", "libnvJitLink.so.13"}
+
 // Build makes the library in a folder. The error says in a line what is missing.
 func Build(ctx context.Context, dir string) (*Library, error) {
 	b, why := install.FindCUDABuild()
@@ -41,7 +45,12 @@ func Build(ctx context.Context, dir string) (*Library, error) {
 		args = append(args, filepath.Join(shim, name))
 	}
 	cHalf := exec.CommandContext(ctx, b.CC, append(args, "-ldl", "-lpthread")...)
-	for _, cmd := range []*exec.Cmd{cHalf, goHalf} {
+	commands := []*exec.Cmd{cHalf, goHalf}
+	for _, name := range linkers {
+		empty := exec.CommandContext(ctx, b.CC, "-shared", "-fPIC", "-Wl,-soname,"+name, "-o", filepath.Join(dir, name), "-x", "c", os.DevNull)
+		commands = append(commands, empty)
+	}
+	for _, cmd := range commands {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -72,8 +81,15 @@ func (l *Library) Environment() []string {
 		path += string(filepath.ListSeparator) + old
 	}
 	ptxas := filepath.Join(l.Dir, "ptxas")
+	var preload []string
+	if old := os.Getenv("LD_PRELOAD"); old != "" {
+		preload = append(preload, old)
+	}
+	for _, name := range linkers {
+		preload = append(preload, filepath.Join(l.Dir, name))
+	}
 	return []string{
-		"LD_LIBRARY_PATH=" + path,
+		"LD_LIBRARY_PATH=" + path, "LD_PRELOAD=" + strings.Join(preload, ":"),
 		"TRITON_LIBCUDA_PATH=" + l.Dir, "TRITON_PTXAS_PATH=" + ptxas, "TRITON_PTXAS_BLACKWELL_PATH=" + ptxas,
 	}
 }

@@ -80,12 +80,17 @@ static CUresult get_proc_without_status(const char *symbol, void **function, int
   return get_proc(symbol, function, version, flags, 0);
 }
 
-/* Tables of the driver that no document describes; the CUDA runtime library asks for them. */
+/* Tables of the driver that no document describes. NVIDIA's CUDA runtime library, linked into PyTorch and CuPy, cannot do without
+ * those that begin so; other libraries ask for others and go on. */
+static const unsigned char runtime_tables[][4] = {{0xf8, 0xcf, 0xf9, 0x51}, {0x6b, 0xd5, 0xfb, 0x6c}};
+
 static CUresult get_export_table(const void **table, const CUuuid *id) {
   static int said;
+  int needed = 0;
   if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
   *table = 0;
-  if (!said++) {
+  for (unsigned i = 0; i < sizeof runtime_tables / sizeof *runtime_tables; i++) needed |= !memcmp(id->bytes, runtime_tables[i], 4);
+  if (needed && !said++) {
     fprintf(stderr, "memwall: this program asks the driver for an undocumented table (cuGetExportTable ");
     for (int i = 0; i < 16; i++) fprintf(stderr, "%02x", (unsigned char)id->bytes[i]);
     fprintf(stderr, "), as NVIDIA's CUDA runtime library does: programs built with it cannot run on the virtual GPU\n");
