@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"gorgonia.org/cu"
@@ -123,7 +124,9 @@ func (d *Device) launchOnce(ctx context.Context, f *function, l *driver.Launch, 
 		defer vdrv.Bind(session)()
 	}
 	if !l.Wait {
-		d.queue(f.name)
+		if own, ok := l.Stream.(*stream); !ok || !own.capturing.Load() { // what is captured does not run
+			d.queue(f.name)
+		}
 		return d.launched("launch "+f.name, launchKernel(handle, l, s), session)
 	}
 	t, err := d.timing()
@@ -141,7 +144,7 @@ func (d *Device) launchOnce(ctx context.Context, f *function, l *driver.Launch, 
 	if r == success {
 		r = d.await(ctx, t.end)
 	}
-	if r == notReady {
+	if r == notReady && ctx.Err() != nil {
 		return d.interrupted(ctx, f, true)
 	}
 	if err := d.launched("launch "+f.name, r, session); err != nil {
@@ -156,9 +159,6 @@ func (d *Device) launchOnce(ctx context.Context, f *function, l *driver.Launch, 
 // launched is check with what the virtual GPU knows of a fault.
 func (d *Device) launched(what string, r Result, session *vdrv.Session) error {
 	if _, ruins := fatal[r]; !ruins {
-		if r != success && len(d.queued) > 0 {
-			d.queued = d.queued[:len(d.queued)-1] // it was not queued
-		}
 		return d.check(what, r)
 	}
 	var fault *driver.Fault
@@ -170,7 +170,7 @@ func (d *Device) launched(what string, r Result, session *vdrv.Session) error {
 
 // queue notes a launch that nobody has waited for yet.
 func (d *Device) queue(name string) {
-	if len(d.queued) < mostQueued {
+	if len(d.queued) < mostQueued && !slices.Contains(d.queued, name) {
 		d.queued = append(d.queued, name)
 	}
 }

@@ -92,14 +92,19 @@ func (d *Device) Free(a driver.Address) error {
 		d.mu.Unlock()
 		return nil
 	}
-	i, ok := d.locate(a)
+	_, ok := d.locate(a)
 	if !ok {
 		defer d.mu.Unlock()
 		return fmt.Errorf("%s: free of 0x%x: %s", d.name, uint64(a), d.describe(a))
 	}
-	d.live = slices.Delete(d.live, i, i+1)
 	d.mu.Unlock()
-	return d.do("free memory", func() Result { return resultOf(cu.MemFree(cu.DevicePtr(a))) })
+	return d.do("free memory", func() Result {
+		r := resultOf(cu.MemFree(cu.DevicePtr(a)))
+		if i, ok := d.locate(a); ok && r == success {
+			d.live = slices.Delete(d.live, i, i+1)
+		}
+		return r
+	})
 }
 
 // MemoryInfo asks the driver; both are 0 where it does not answer.

@@ -119,7 +119,7 @@ func (d *Device) drain(ctx context.Context, what string, s cu.Stream, wait func(
 	if r == success {
 		r = d.await(ctx, e)
 	}
-	if r == notReady {
+	if r == notReady && ctx.Err() != nil {
 		return fmt.Errorf("%s: %s: %w", d.name, what, context.Cause(ctx))
 	}
 	if r == success {
@@ -244,7 +244,11 @@ func (d *Device) BeginCapture(s driver.Stream) error {
 		if err != nil {
 			return invalidValue
 		}
-		return beginCapture(raw)
+		r := beginCapture(raw)
+		if own, ok := s.(*stream); ok && r == success {
+			own.capturing.Store(true)
+		}
+		return r
 	})
 }
 
@@ -272,6 +276,9 @@ func (d *Device) EndCapture(s driver.Stream) (driver.Graph, error) {
 		var r Result
 		g.exec, g.nodes, r = endCapture(raw)
 		g.generation = d.generation
+		if own, ok := s.(*stream); ok {
+			own.capturing.Store(false)
+		}
 		return r
 	})
 	if err != nil {
@@ -290,6 +297,9 @@ func (d *Device) UpdateGraph(g driver.Graph, s driver.Stream) error {
 		raw, err := d.captureStream(s)
 		if err != nil {
 			return invalidValue
+		}
+		if captured, ok := s.(*stream); ok {
+			captured.capturing.Store(false)
 		}
 		return updateGraph(own.exec, raw)
 	})

@@ -276,7 +276,7 @@ func (m *measurement) await(e cu.Event) Result { return m.d.await(m.ctx, e) }
 // failed explains a result of a timed launch.
 func (m *measurement) failed(r Result) error {
 	m.timer.release()
-	if r == notReady {
+	if r == notReady && m.ctx.Err() != nil {
 		return m.d.interrupted(m.ctx, m.f, true)
 	}
 	return m.d.launched("time "+m.f.name, r, m.session)

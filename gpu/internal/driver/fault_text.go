@@ -60,6 +60,9 @@ func (f *Fault) perThread() bool {
 
 // Who is the second line: the thread and the address; empty where no single thread is to blame.
 func (f *Fault) Who() string {
+	if f.PTXLine == 0 && f.Instruction == "" && f.perThread() { // a real GPU does not tell who it was
+		return ""
+	}
 	if !f.perThread() {
 		return ""
 	}
