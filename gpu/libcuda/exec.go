@@ -25,6 +25,7 @@ type Options struct {
 	HTML     string // file for the cards
 	JSON     bool   // the launches as JSON instead of the text
 	Sanitize bool   // watch every launch
+	Bare     bool   // count nothing and show nothing at the end: launches take a fraction of the time
 	Program  []string
 	Stdin    io.Reader
 	Stdout   io.Writer
@@ -56,10 +57,17 @@ func Exec(ctx context.Context, o Options) error {
 	}
 	defer os.RemoveAll(dir)
 	records := filepath.Join(dir, "record")
-	ran := run(ctx, &o, append(library.Environment(), "MEMWALL_DEVICE="+name, record.EnvironmentFile+"="+records))
+	env := append(library.Environment(), "MEMWALL_DEVICE="+name)
+	if !o.Bare {
+		env = append(env, record.EnvironmentFile+"="+records)
+	}
+	ran := run(ctx, &o, env)
 	var ended *exec.ExitError
 	if ran != nil && !errors.As(ran, &ended) {
 		return fmt.Errorf("exec: %w", ran)
+	}
+	if o.Bare {
+		return ran
 	}
 	all, err := record.Read(records)
 	if err == nil {
