@@ -26,7 +26,7 @@ func (s *agedSet) find(tag uint64, clock uint32) int {
 }
 
 // loadHinted is load by ages; clock is that of the line before the turn.
-func (f *first) loadHinted(e Entry, line uint64, n, after int, clock uint32, hint Hint) {
+func (f *first) loadHinted(w *tally, e Entry, line uint64, n, after int, clock uint32, hint Hint) {
 	sectors := uint8(e & Sectors)
 	for k := range n {
 		at := line + uint64(k)
@@ -38,7 +38,7 @@ func (f *first) loadHinted(e Entry, line uint64, n, after int, clock uint32, hin
 		}
 		lack := sectors &^ s.valid[way]
 		s.valid[way] |= sectors
-		f.hits += uint64(bits.OnesCount8(sectors &^ lack))
+		w.hits += uint64(bits.OnesCount8(sectors &^ lack))
 		if lack != 0 {
 			f.put(e&^Sectors|Entry(lack), at, 1, after+k)
 		}

@@ -1,6 +1,6 @@
 package cache
 
-// Entry is a word of a trace: one line of 128 bytes, or a run of whole lines. From bit 0: sectors, flags, the first line, the
+// Entry is a word of a trace: one line of 128 bytes, or a run of lines of which the same sectors are touched. From bit 0: sectors, flags, the first line, the
 // site, and how much of its sectors a store fills or how many lines the run has.
 type Entry uint64
 
@@ -113,11 +113,11 @@ func AppendStore(t []Entry, flags Entry, low, high uint64) []Entry {
 	return t
 }
 
-// Join makes runs of entries that follow each other and fill whole lines.
+// Join makes runs of entries that follow each other with the same sectors, filled as a whole.
 func Join(t []Entry) []Entry {
 	out := t[:0]
 	for _, e := range t {
-		if k := len(out) - 1; k >= 0 && e&Sectors == Sectors && e.fill() == 0 {
+		if k := len(out) - 1; k >= 0 && e.fill() == 0 {
 			l := out[k]
 			n := l.Lines()
 			const same = ^(Entry(lines)<<LineShift | run | 15<<runShift)

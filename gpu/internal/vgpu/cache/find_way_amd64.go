@@ -7,7 +7,8 @@ import "golang.org/x/sys/cpu"
 //go:noescape
 func vectorFindWay(s *set, tag uint32) uint32
 
-var vectors = cpu.X86.HasAVX2
+// vectors says whether this CPU has what the assembly uses.
+var vectors = cpu.X86.HasAVX2 && cpu.X86.HasPOPCNT
 
 // findWay gives the way with a tag, else the first of the least recently used ones.
 func findWay(s *set, tag uint32) (way int, hit bool) {

@@ -7,46 +7,24 @@ const (
 )
 
 // group is four neighbouring sets of L1, way by way, so that four neighbouring lines are looked up at once: the way used last
-// first. A word is the line plus one, shifted left over its valid sectors.
+// first. A word is the line plus one, shifted left over its valid sectors. Line n stands in set n ^ n>>7, modulo the sets: a group
+// holds four lines that are neighbours, in an order that is the same for each of them.
 type group [l1Ways][4]uint64
 
-// What look finds.
-const (
-	allFound  = 0 // every sector
-	noneFound = 1
-	someFound = 2
-)
-
-// lookUp is look: it looks for some of four neighbouring lines, of which the first has the tag and lane k is for line k ^ flip,
-// makes them the ones used last, and tells by lane which sectors they lack.
-func lookUp(g *group, tag, flip, lines, sectors uint64, lack *[4]uint64) (found int) {
-	any, all := uint64(0), sectors
-	for k := range uint64(4) {
-		lane := (k ^ flip) & 3
-		if lines>>k&1 == 0 {
-			lack[lane] = 0
-			continue
+// look looks for a line in a lane, makes it the one used last, and tells which sectors it lacks.
+func (g *group) look(lane, line, sectors uint64) (lack uint64) {
+	tag := (line + 1) << tagShift
+	lane &= 3
+	word, way := tag, 0
+	for ; way < l1Ways; way++ {
+		if g[way][lane]&tagMask == tag {
+			word = g[way][lane]
+			break
 		}
-		t := tag + k<<tagShift
-		word, way := t, 0
-		for ; way < l1Ways; way++ {
-			if g[way][lane]&tagMask == t {
-				word = g[way][lane]
-				break
-			}
-		}
-		for way = min(way, l1Ways-1); way > 0; way-- {
-			g[way][lane] = g[way-1][lane]
-		}
-		g[0][lane] = word | sectors
-		lack[lane] = sectors &^ word
-		any, all = any|lack[lane], all&lack[lane]
 	}
-	switch {
-	case any == 0:
-		return allFound
-	case all == sectors:
-		return noneFound
+	for way = min(way, l1Ways-1); way > 0; way-- {
+		g[way][lane] = g[way-1][lane]
 	}
-	return someFound
+	g[0][lane] = word | sectors
+	return sectors &^ word
 }

@@ -30,13 +30,38 @@ func (s lineState) seen() uint8 { return uint8(s >> readShift) }
 // forgotten is the state after the end of a launch: what is dirty has been written back.
 func (s lineState) forgotten() lineState { return s &^ (255 << readShift) }
 
+// A quad is the state of four neighbouring lines, as long as they came together and were only ever read as a whole: the first one's
+// place among the lines that came, and its age; the others follow it. Otherwise their lineStates stand in the page's lines. 0: none
+// is in L2.
+type quad uint64
+
+const (
+	quadWhole  quad = 1 << 0
+	quadRead   quad = 1 << 1 // by this launch
+	quadSpread quad = 1 << 2 // over lines
+	quadLines       = 4
+)
+
+// line is the state of the k-th line.
+func (q quad) line(k int) (s lineState) {
+	if q&quadWhole == 0 {
+		return 0
+	}
+	s = lineState(q)>>bornShift<<bornShift | 15<<validShift
+	if q&quadRead != 0 {
+		s |= 15 << readShift
+	}
+	return s + lineState(k)<<bornShift + lineState(k)<<ageShift
+}
+
 // page is what is known of neighbouring lines.
 type page struct {
-	at      uint64                    // number of the page
-	lines   *[pageLines]lineState     // nil: none is in L2, or sets hold their state
-	seen    *[pageLines]uint8         // beside sets
-	partial *[pageLines]filledSectors // of sectors that stores have filled in part; nil: none
-	dirty   bool                      // among those with dirty lines
+	at      uint64                       // number of the page
+	quads   *[pageLines / quadLines]quad // nil: sets hold the state
+	lines   *[pageLines]lineState        // of quads that are spread; nil: none is
+	seen    *[pageLines]uint8            // beside sets
+	partial *[pageLines]filledSectors    // of sectors that stores have filled in part; nil: none
+	dirty   bool                         // among those with dirty lines
 }
 
 // filledSectors are, of a line's sectors without their old contents, the words that partial stores have brought; 0: all.
@@ -71,12 +96,20 @@ const (
 	slabSize  = 64
 )
 
+// nearPage is a page that was looked for lately.
+type nearPage struct {
+	after uint64 // its number, and 1 more
+	quads *[pageLines / quadLines]quad
+	page  *page
+}
+
 // pages finds the pages of lines.
 type pages struct {
 	byNumber map[uint64]*page
-	near     [nearPages]*page // by the last bits of their numbers
+	near     [nearPages]nearPage // by the last bits of their numbers
 	list     []*page
 	fresh    slabs[page]
+	quads    slabs[[pageLines / quadLines]quad]
 	lines    slabs[[pageLines]lineState]
 	seen     slabs[[pageLines]uint8]
 }
@@ -115,6 +148,7 @@ func (p *pages) reset(most int) {
 	clear(p.near[:])
 	p.list = p.list[:0]
 	p.fresh.reset(most)
+	p.quads.reset(most)
 	p.lines.reset(most)
 	p.seen.reset(most)
 }
@@ -122,8 +156,8 @@ func (p *pages) reset(most int) {
 // page finds or makes a page.
 func (p *pages) page(at uint64) *page {
 	near := &p.near[at%nearPages]
-	if g := *near; g != nil && g.at == at {
-		return g
+	if near.after == at+1 {
+		return near.page
 	}
 	g := p.byNumber[at]
 	if g == nil {
@@ -132,13 +166,52 @@ func (p *pages) page(at uint64) *page {
 		p.byNumber[at] = g
 		p.list = append(p.list, g)
 	}
-	*near = g
+	*near = nearPage{at + 1, g.quads, g}
 	return g
+}
+
+// hold gives a page room for the state of its lines.
+func (p *pages) hold(g *page) {
+	g.quads = p.quads.next()
+	p.near[g.at%nearPages] = nearPage{g.at + 1, g.quads, g}
+}
+
+// spread gives each line of a quad a state of its own.
+func (p *pages) spread(g *page, at int) {
+	if g.lines == nil {
+		g.lines = p.lines.next()
+	}
+	q := &g.quads[at]
+	for k := range quadLines {
+		g.lines[quadLines*at+k] = q.line(k)
+	}
+	*q = quadSpread
+}
+
+// line is the state of a line.
+func (g *page) line(i int) lineState {
+	if q := g.quads[i/quadLines]; q&quadSpread == 0 {
+		return q.line(i % quadLines)
+	}
+	return g.lines[i]
+}
+
+// filled is how far stores have filled the sectors of a line.
+func (g *page) filled(i int) (f filledSectors) {
+	if g.partial != nil {
+		f = g.partial[i]
+	}
+	return f
 }
 
 // forget drops what a launch has touched, and keeps what is in L2.
 func (p *pages) forget() {
 	for _, g := range p.list {
+		if g.quads != nil {
+			for i := range g.quads {
+				g.quads[i] &^= quadRead
+			}
+		}
 		if g.lines != nil {
 			for i, s := range g.lines {
 				g.lines[i] = s.forgotten()

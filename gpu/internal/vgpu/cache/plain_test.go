@@ -79,7 +79,7 @@ func find(sets map[uint64]*plainSet, at uint64, ways int, line uint64) (w, left 
 
 // add replays a trace with the others of its wave.
 func (p *plain) add(sm int, entries []Entry) {
-	p.waveTraces = append(p.waveTraces, trace{sm, Lines(entries), entries})
+	p.waveTraces = append(p.waveTraces, trace{sm, entries})
 	p.waveLines += Lines(entries)
 	if len(p.waveTraces) >= p.resident || p.waveLines > maxWave {
 		p.wave()

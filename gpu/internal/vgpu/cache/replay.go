@@ -15,23 +15,26 @@ const (
 	tracesAhead = 64      // CTAs that workers may be ahead of the replay
 	mostClock   = 1 << 31 // ages are compared within launches: at this age the caches begin anew, cold
 	keptTrace   = 4 << 20 // entries of the traces that are kept for the next CTAs
-	aloneBelow  = 1 << 12 // lines of a wave that one worker replays alone
+	aloneBelow  = 1 << 10 // entries of a wave that one worker replays alone
 )
 
 // Replay is the caches of a device while the traces of a launch go through them.
 type Replay struct {
-	l1        []first // by SM
-	l2        second
-	used      int // SMs that the CTAs are dealt to
-	resident  int
-	clock     uint32
-	hints     []Hint // by site
-	hinted    bool   // some hint is for L1
-	requested [][]uint64
-	wave      []trace
-	waveLines int
-	dropped   bool
-	ears      func(cta uint64, trace []Entry)
+	l1       []first // by SM
+	l2       second
+	used     int // SMs that the CTAs are dealt to
+	resident int
+	clock    uint32
+	hints    []Hint   // by site
+	hinted   bool     // some hint is for L1
+	tallies  []*tally // by worker
+	wave     []trace
+	entries  int // of the wave
+	lines    int // of the first counted traces of the wave
+	counted  int
+	cursors  []*cursor // of the wave, while it is replayed
+	dropped  bool
+	ears     func(cta uint64, trace []Entry)
 
 	mu      sync.Mutex
 	ready   sync.Cond
@@ -44,7 +47,6 @@ type Replay struct {
 // trace is what one CTA, or a part of it, touched.
 type trace struct {
 	sm      int
-	lines   int
 	entries []Entry
 }
 
@@ -89,17 +91,17 @@ func (r *Replay) Begin(l *Launch) {
 	for i := range r.l1[:r.used] {
 		r.l1[i].begin(max(l.L1Bytes/lineBytes/l1Ways, 1), r.hinted)
 	}
-	for _, by := range r.requested {
-		clear(by)
+	for _, w := range r.tallies {
+		w.requested, w.lookups, w.hits = emptied(w.requested, len(r.hints)), 0, 0
 	}
-	r.next, r.wave, r.waveLines = 0, r.wave[:0], 0
+	r.next = 0
+	r.endWave()
 	clear(r.pending)
 }
 
 // Submit hands over the trace of the i-th executed CTA and gives an empty one for the next. A worker that is too far ahead
 // waits, unless it has other CTAs that may have to get on first (mayWait is false). ok is false when the launch has stopped.
 func (r *Replay) Submit(i uint64, entries []Entry, stop *atomic.Bool, mayWait bool) (spare []Entry, ok bool) {
-	t := trace{int(i % uint64(r.used)), Lines(entries), entries}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for mayWait && i >= r.next+tracesAhead && !stop.Load() {
@@ -109,7 +111,7 @@ func (r *Replay) Submit(i uint64, entries []Entry, stop *atomic.Bool, mayWait bo
 		r.ready.Broadcast()
 		return nil, false
 	}
-	r.pending[i] = t
+	r.pending[i] = trace{int(i % uint64(r.used)), entries}
 	if n := len(r.spare); n > 0 {
 		spare, r.spare = r.spare[n-1], r.spare[:n-1]
 	}
@@ -157,7 +159,7 @@ func (r *Replay) Flush(i uint64, entries []Entry, inOrder bool, stop func() bool
 	if r.ears != nil {
 		r.ears(i, entries)
 	}
-	r.wave = append(r.wave, trace{int(i % uint64(r.used)), Lines(entries), entries})
+	r.wave = append(r.wave, trace{int(i % uint64(r.used)), entries})
 	r.replayWave()
 	r.mu.Lock()
 	r.busy = false
@@ -168,12 +170,27 @@ func (r *Replay) Flush(i uint64, entries []Entry, inOrder bool, stop func() bool
 // add puts a trace into the current wave and replays the wave when it is full.
 func (r *Replay) add(t trace) {
 	r.wave = append(r.wave, t)
-	r.waveLines += t.lines
-	if len(r.wave) >= r.resident || r.waveLines > maxWave {
+	r.entries += len(t.entries)
+	if len(r.wave) >= r.resident || r.long() {
 		wave := r.wave
 		r.replayWave()
 		r.recycle(wave)
 	}
+}
+
+// long reports whether the wave has more lines than may wait. They are counted only where there may be so many.
+func (r *Replay) long() bool {
+	if r.entries*mostRun <= maxWave {
+		return false
+	}
+	for ; r.counted < len(r.wave); r.counted++ {
+		r.lines += Lines(r.wave[r.counted].entries)
+	}
+	return r.lines > maxWave
+}
+
+func (r *Replay) endWave() {
+	r.wave, r.entries, r.lines, r.counted = r.wave[:0], 0, 0, 0
 }
 
 // recycle keeps traces for other CTAs.
@@ -196,33 +213,35 @@ func (r *Replay) replayWave() {
 	for i := range r.l1[:r.used] {
 		r.l1[i].ctas = r.l1[i].ctas[:0]
 	}
-	lines := 0
 	for _, t := range r.wave {
 		r.l1[t.sm].ctas = append(r.l1[t.sm].ctas, cursor{trace: t.entries})
-		lines += t.lines
+	}
+	r.cursors = r.cursors[:0]
+	at := make([]int, r.used)
+	for _, t := range r.wave {
+		r.cursors = append(r.cursors, &r.l1[t.sm].ctas[at[t.sm]])
+		at[t.sm]++
 	}
 	if r.hinted {
 		r.startTurns()
 	}
-	r.firsts(lines)
+	r.firsts()
 	r.seconds()
-	r.wave, r.waveLines = r.wave[:0], 0
+	r.endWave()
 }
 
 // startTurns notes the clock before each turn of the wave.
 func (r *Replay) startTurns() {
-	left, at := make([]int, len(r.wave)), make([]*cursor, len(r.wave))
-	of := make([]int, r.used)
-	for i, t := range r.wave {
-		left[i], at[i] = t.lines, &r.l1[t.sm].ctas[of[t.sm]]
-		of[t.sm]++
+	left := make([]int, len(r.cursors))
+	for i, c := range r.cursors {
+		left[i] = Lines(c.trace)
 	}
 	clock := r.clock
 	for more := true; more; {
 		more = false
-		for i := range left {
+		for i, c := range r.cursors {
 			if n := min(left[i], turn); n > 0 {
-				at[i].starts = append(at[i].starts, clock)
+				c.starts = append(c.starts, clock)
 				left[i], clock, more = left[i]-n, clock+uint32(n), true
 			}
 		}
@@ -230,13 +249,13 @@ func (r *Replay) startTurns() {
 }
 
 // firsts takes the SMs through their L1.
-func (r *Replay) firsts(lines int) {
+func (r *Replay) firsts() {
 	workers := min(runtime.GOMAXPROCS(0), r.used)
-	if lines < aloneBelow {
+	if r.entries < aloneBelow {
 		workers = 1
 	}
-	for len(r.requested) < workers {
-		r.requested = append(r.requested, nil)
+	for len(r.tallies) < workers {
+		r.tallies = append(r.tallies, &tally{requested: make([]uint64, len(r.hints))})
 	}
 	hints := r.hints
 	if !r.hinted {
@@ -244,11 +263,8 @@ func (r *Replay) firsts(lines int) {
 	}
 	var next atomic.Int64
 	work := func(k int) {
-		if len(r.requested[k]) != len(r.hints) {
-			r.requested[k] = emptied(r.requested[k], len(r.hints))
-		}
 		for i := int(next.Add(1)) - 1; i < r.used; i = int(next.Add(1)) - 1 {
-			r.l1[i].replay(r.requested[k], hints)
+			r.l1[i].replay(r.tallies[k], hints)
 		}
 	}
 	var wg sync.WaitGroup
@@ -263,27 +279,20 @@ func (r *Replay) firsts(lines int) {
 func (r *Replay) seconds() {
 	type place struct{ turn, miss int }
 	at := make([]place, r.used) // of each SM
-	left := make([]int, len(r.wave))
-	for i, t := range r.wave {
-		left[i] = t.lines
-	}
-	for more := true; more; {
+	for round, more := 0, true; more; round++ {
 		more = false
-		for i, t := range r.wave {
-			if left[i] == 0 {
+		for i, c := range r.cursors {
+			if round >= c.turns {
 				continue
 			}
-			f, p := &r.l1[t.sm], &at[t.sm]
+			sm := r.wave[i].sm
+			f, p := &r.l1[sm], &at[sm]
 			end := f.turns[p.turn]
-			after := f.after[p.miss:]
-			for k, e := range f.out[p.miss:][:end.misses] {
-				r.l2.take(e, r.clock+uint32(after[k]))
-			}
+			r.l2.turn(f.out[p.miss:][:end.misses], f.after[p.miss:], r.clock)
 			p.turn++
 			p.miss += int(end.misses)
 			r.clock += uint32(end.lines)
-			left[i] -= int(end.lines)
-			more = more || left[i] > 0
+			more = more || round+1 < c.turns
 		}
 	}
 }
@@ -292,7 +301,8 @@ func (r *Replay) seconds() {
 // that is not complete stays.
 func (r *Replay) Finish(complete bool) perf.CacheCounts {
 	if !complete {
-		r.wave, r.waveLines, r.dropped = r.wave[:0], 0, true
+		r.dropped = true
+		r.endWave()
 		r.l2.drop()
 		return perf.CacheCounts{}
 	}
@@ -301,9 +311,9 @@ func (r *Replay) Finish(complete bool) perf.CacheCounts {
 		r.recycle(wave)
 	}
 	r.l2.finish()
-	for i := range r.l1[:r.used] {
-		r.l2.counts.L1Lookups += r.l1[i].lookups
-		r.l2.counts.L1Hits += r.l1[i].hits
+	for _, w := range r.tallies {
+		r.l2.counts.L1Lookups += w.lookups
+		r.l2.counts.L1Hits += w.hits
 	}
 	return r.l2.counts
 }
@@ -313,10 +323,8 @@ func (r *Replay) Counts() perf.CacheCounts { return r.l2.counts }
 
 // Traffic is how many sectors the warps asked for at a site, and how many came for it from DRAM.
 func (r *Replay) Traffic(site int) (requested, fetched uint64) {
-	for _, by := range r.requested {
-		if site < len(by) {
-			requested += by[site]
-		}
+	for _, w := range r.tallies {
+		requested += w.requested[site]
 	}
 	return requested, r.l2.fetched[site]
 }

@@ -51,7 +51,54 @@ func (l *second) begin(cold bool, hints []Hint, sites int) {
 	l.epoch++
 }
 
-// take takes the lines of a miss through the cache; clock is that of the line before.
+// turn takes what left an L1 in a turn through the cache: entries, by how many lines each comes after the first, and the clock before
+// the turn.
+func (l *second) turn(entries []Entry, after []uint8, clock uint32) {
+	after = after[:len(entries)]
+	for k, e := range entries {
+		if !l.quick(e, clock+uint32(after[k])) {
+			l.take(e, clock+uint32(after[k]))
+		}
+	}
+}
+
+// quick takes a load of one whole quad through the cache, as most of those are that come from streams; false: it did nothing, since
+// something is otherwise.
+func (l *second) quick(e Entry, clock uint32) bool {
+	line := e.Line()
+	near := &l.pages.near[line/pageLines%nearPages]
+	const form = Write | run | 15<<runShift | Sectors | 3<<LineShift
+	if e&form != run|(quadLines-1)<<runShift|Sectors || near.after != line/pageLines+1 || near.quads == nil || l.hints != nil {
+		return false
+	}
+	return l.inQuad(e, &near.quads[line/quadLines%(pageLines/quadLines)], line, clock)
+}
+
+// inQuad takes a load of a whole quad through the cache; false: it did nothing, since the quad is spread or cannot come in.
+func (l *second) inQuad(e Entry, q *quad, line uint64, clock uint32) bool {
+	was := *q
+	if was&quadSpread != 0 || was == 0 && !l.enter4(line) {
+		return false
+	}
+	const sectors = 4 * quadLines
+	now := quad(clock+1)<<ageShift | quadWhole | quadRead
+	l.counts.L2Lookups += sectors
+	if was == 0 {
+		*q = now | quad(l.born-quadLines)<<bornShift
+		l.counts.DRAMReadSectors += sectors
+		l.counts.DistinctRead += sectors
+		l.fetched[e.site()] += sectors
+		return true
+	}
+	*q = now | was&(mostBorn<<bornShift)
+	l.counts.L2Hits += sectors
+	if was&quadRead == 0 {
+		l.counts.DistinctRead += sectors
+	}
+	return true
+}
+
+// take takes the lines of an entry through the cache; clock is that of the line before.
 func (l *second) take(e Entry, clock uint32) {
 	line, n := e.Line(), e.Lines()
 	for n > 0 {
@@ -71,19 +118,22 @@ func (l *second) take(e Entry, clock uint32) {
 // inPage takes lines of one page through the cache, until one would have to evict another; it tells how many.
 func (l *second) inPage(e Entry, line uint64, n int, clock uint32) int {
 	p, at := l.pages.page(line/pageLines), int(line%pageLines)
-	if p.lines == nil {
-		if l.pages.lines.used >= l.mostPages {
+	if p.quads == nil {
+		if l.pages.quads.used >= l.mostPages {
 			return 0
 		}
-		p.lines = l.pages.lines.next()
+		l.pages.hold(p)
 	}
-	done := 0
-	if e&(Write|Sectors) == Sectors && l.hints == nil {
-		done = l.wholeLines(p.lines[at:], e, line, n, clock)
-		clock += uint32(done)
-	}
-	for ; done < n; done++ {
-		i := (at + done) & (pageLines - 1)
+	whole := e&(Write|Sectors) == Sectors && l.hints == nil
+	for done := 0; done < n; {
+		i := at + done
+		if many := min(n-done, quadLines-i%quadLines); many == quadLines && whole && l.inQuad(e, &p.quads[i/quadLines], line+uint64(done), clock) {
+			done, clock = done+quadLines, clock+quadLines
+			continue
+		}
+		if p.quads[i/quadLines]&quadSpread == 0 {
+			l.pages.spread(p, i/quadLines)
+		}
 		s := p.lines[i]
 		clock++
 		if s == 0 {
@@ -100,6 +150,7 @@ func (l *second) inPage(e Entry, line uint64, n int, clock uint32) int {
 			p.dirty = true
 			l.soiled = append(l.soiled, p)
 		}
+		done++
 	}
 	return n
 }
@@ -121,27 +172,6 @@ func (l *second) fill(p *page, i int, e Entry, s lineState) {
 		p.partial = new([pageLines]filledSectors)
 	}
 	p.partial[i].store(e.fill(), uint8(e&Sectors), s.valid(), s.written())
-}
-
-// wholeLines is inPage for loads of whole lines, by fours, as long as none of them was ever touched.
-func (l *second) wholeLines(states []lineState, e Entry, line uint64, n int, clock uint32) (done int) {
-	const whole = lineState(15<<validShift | 15<<readShift)
-	for ; done+4 <= n && len(states) >= 4; states = states[4:] {
-		if states[0]|states[1]|states[2]|states[3] != 0 || !l.enter4(line+uint64(done)) {
-			break
-		}
-		state := whole | lineState(l.born-4)<<bornShift | lineState(clock+1)<<ageShift
-		const next = 1<<bornShift | 1<<ageShift
-		states[0], states[1], states[2], states[3] = state, state+next, state+2*next, state+3*next
-		clock += 4
-		done += 4
-	}
-	sectors := uint64(4 * done)
-	l.counts.L2Lookups += sectors
-	l.counts.DRAMReadSectors += sectors
-	l.counts.DistinctRead += sectors
-	l.fetched[e.site()] += sectors
-	return done
 }
 
 // age is that of a line just used.
@@ -240,10 +270,11 @@ func (l *second) crowd() {
 	clear(l.lines)
 	for _, p := range l.pages.list {
 		p.seen = l.pages.seen.next()
-		if p.lines == nil {
+		if p.quads == nil {
 			continue
 		}
-		for i, s := range p.lines {
+		for i := range pageLines {
+			s := p.line(i)
 			if s == 0 {
 				continue
 			}
@@ -252,25 +283,23 @@ func (l *second) crowd() {
 			at := l.place(line)
 			way := l.makeRoom(at, int(l.lines[at]), s.born(), &born[at])
 			l.lines[at]++
-			l.settle(at, way, line, p, i)
+			l.settle(at, way, line, s, p.filled(i))
 		}
-		p.lines, p.partial, p.dirty = nil, nil, false
+		p.quads, p.lines, p.partial, p.dirty = nil, nil, nil, false
 	}
+	clear(l.pages.near[:])
+	l.pages.quads.reset(l.mostPages)
 	l.pages.lines.reset(l.mostPages)
 	l.soiled = l.soiled[:0]
 }
 
-// settle puts a line of a page into a way of a set.
-func (l *second) settle(at uint64, way int, line uint64, p *page, i int) {
-	s, state := &l.sets[at], p.lines[i]
+// settle puts a line into a way of a set.
+func (l *second) settle(at uint64, way int, line uint64, state lineState, filled filledSectors) {
+	s := &l.sets[at]
 	if s.epoch != l.epoch {
 		*s = set{epoch: l.epoch}
 	}
 	s.tags[way], s.age[way], s.state[way] = uint32(line+1), state.age(), state.valid()|state.written()<<4
-	var filled filledSectors
-	if p.partial != nil {
-		filled = p.partial[i]
-	}
 	if filled != (filledSectors{}) && !s.partial {
 		s.partial, l.filled[at] = true, filledWays{}
 	}
@@ -303,7 +332,7 @@ func (l *second) finish() {
 	l.cleanSets(true)
 	for _, p := range l.soiled {
 		if p.partial != nil {
-			for i, s := range p.lines {
+			for i, s := range p.lines { // what was written is spread
 				l.counts.DRAMReadSectors += uint64(bits.OnesCount8(p.partial[i].holes(s.written())))
 			}
 		}

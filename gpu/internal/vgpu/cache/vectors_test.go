@@ -23,29 +23,3 @@ func TestFindWay(t *testing.T) {
 		t.Log("this CPU has no AVX2: the loop was compared with itself")
 	}
 }
-
-// The look-up of four lines in vectors does what the loop does.
-func TestLook(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	var g group
-	seen := [3]int{}
-	for range 20000 {
-		tag := (r.Uint64N(7)*4 + 1) << tagShift
-		flip, lines, sectors := r.Uint64N(4), r.Uint64N(16), 1+r.Uint64N(15)
-		if r.IntN(2) == 0 {
-			lines, sectors = 15, 15
-		}
-		flip = 2 // lines of one place in memory stand in one lane
-		want, got := g, g
-		var lack, lacking [4]uint64
-		code := lookUp(&want, tag, flip, lines, sectors, &lacking)
-		if c := look(&got, tag, flip, lines, sectors, &lack); c != code || lack != lacking || got != want {
-			t.Fatalf("tag %#x flip %d lines %x sectors %x in %x:\n%d %v %x, want\n%d %v %x", tag, flip, lines, sectors, g, c, lack, got, code, lacking, want)
-		}
-		g = want
-		seen[code]++
-	}
-	if min(seen[0], seen[1], seen[2]) < 100 {
-		t.Errorf("all, none, some were found %v times", seen)
-	}
-}

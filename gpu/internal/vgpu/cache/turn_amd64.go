@@ -1,0 +1,67 @@
+package cache
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// vectorTurn is what the assembly knows of a turn.
+type vectorTurn struct {
+	trace     unsafe.Pointer // entries
+	at, end   int            // the next one, and their number
+	groups    unsafe.Pointer
+	inverse   uint64 // of the divisor
+	sets      uint64
+	out       unsafe.Pointer // where entries go that leave for L2, with room for a turn's
+	after     unsafe.Pointer // and by how many lines each comes after the first
+	left      int            // entries that left
+	requested unsafe.Pointer // sectors by site
+	took      int            // lines of the turn
+	lookups   uint64
+	hits      uint64
+	lines     int                // of the entry
+	sectors   uint64             // of all its lines
+	lack      [mostRun][4]uint64 // by group and lane; runs that do not begin with a group have one group more, and a line less
+}
+
+// The offsets in the assembly.
+var (
+	_ = [1]struct{}{}[unsafe.Offsetof(vectorTurn{}.lack)-120]
+	_ = [1]struct{}{}[unsafe.Sizeof(group{})-128]
+)
+
+// vectorLoads replays entries of loads, four lines at a time, until the turn ends or until one comes that is no load or does not
+// fit into the turn. mixed tells that it has come to an entry some of whose sectors were found and some not: lack says which, and the
+// caller puts it down and goes on behind it. It equals the loop in turn (first.go) for such entries.
+//
+//go:noescape
+func vectorLoads(t *vectorTurn) (mixed bool)
+
+// loads replays the loads that come next in a turn of a CTA, as far as vectors can; took is how many lines the turn has had.
+func (f *first) loads(w *tally, c *cursor, took int) int {
+	if !vectors || f.of.n&3 != 0 || c.taken > 0 {
+		return took
+	}
+	t := &w.vectors
+	t.trace, t.at, t.end = unsafe.Pointer(unsafe.SliceData(c.trace)), c.at, len(c.trace)
+	t.groups, t.inverse, t.sets = unsafe.Pointer(unsafe.SliceData(f.groups)), f.of.inverse, f.of.n
+	t.requested, t.took = unsafe.Pointer(unsafe.SliceData(w.requested)), took
+	for mixed := true; mixed; {
+		f.out, f.after = slices.Grow(f.out, turn), slices.Grow(f.after, turn)
+		t.out, t.after, t.left = unsafe.Pointer(unsafe.SliceData(f.out)), unsafe.Pointer(unsafe.SliceData(f.after)), len(f.out)
+		mixed = vectorLoads(t)
+		f.out, f.after = f.out[:t.left], f.after[:t.left]
+		if mixed {
+			e := c.trace[t.at]
+			line := e.Line()
+			f.leaving(w, e, line, e.Lines(), t.took, func(k int) uint64 {
+				at := line + uint64(k)
+				return t.lack[(at>>2-line>>2)&(mostRun-1)][(at^at>>7)&3]
+			})
+			t.at, t.took = t.at+1, t.took+e.Lines()
+		}
+	}
+	c.at = t.at
+	w.lookups, w.hits, t.lookups, t.hits = w.lookups+t.lookups, w.hits+t.hits, 0, 0
+	return t.took
+}
