@@ -51221,14 +51221,16 @@ TEXT doLoadGlobal_289<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $3, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -51377,14 +51379,16 @@ TEXT doStoreGlobal_289<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $3, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JNE bail
 phased:
@@ -51580,14 +51584,16 @@ TEXT doLoadGlobal_290<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $7, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -51824,14 +51830,16 @@ TEXT doStoreGlobal_290<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $7, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JNE bail
 phased:
@@ -52070,14 +52078,16 @@ TEXT doLoadGlobal_292<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $15, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -52398,14 +52408,16 @@ TEXT doStoreGlobal_292<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $15, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JNE bail
 phased:
@@ -52694,14 +52706,16 @@ TEXT doLoadGlobal_817<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $7, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -52910,14 +52924,16 @@ TEXT doStoreGlobal_817<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $7, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JNE bail
 phased:
@@ -53121,14 +53137,16 @@ TEXT doLoadGlobal_818<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $15, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -53413,14 +53431,16 @@ TEXT doStoreGlobal_818<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $15, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JNE bail
 phased:
@@ -53675,14 +53695,16 @@ TEXT doLoadGlobal_273<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $1, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -53897,14 +53919,16 @@ TEXT doStoreGlobal_273<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $1, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JNE bail
 phased:
@@ -54107,14 +54131,16 @@ TEXT doLoadGlobal_1297<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $1, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -54329,14 +54355,16 @@ TEXT doLoadGlobal_257<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $0, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -54551,14 +54579,16 @@ TEXT doStoreGlobal_257<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $0, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JNE bail
 phased:
@@ -54810,14 +54840,16 @@ TEXT doLoadGlobal_1281<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $0, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -55032,14 +55064,16 @@ TEXT doLoadGlobal_274<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $3, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1
@@ -55232,14 +55266,16 @@ TEXT doLoadGlobal_276<>(SB), NOSPLIT|NOFRAME, $0-0
 	VPOR Y4, Y0, Y0
 	VPTEST Y0, Y0
 	JNE bail
-	MOVL AX, BX
-	ANDL $127, BX
-	CMPL BX, 268(DI)
-	JEQ phased
-	CMPL 268(DI), $128
-	JCC bail
 	TESTL $7, AX
 	JNE bail
+	MOVL AX, BX
+	ANDL $127, BX
+	MOVL BX, CX
+	SUBL 268(DI), CX
+	CMPL CX, 688(DI)
+	JLS phased
+	CMPL 268(DI), $128
+	JCC bail
 	CMPL 264(DI), $2
 	JEQ phased
 	CMPL 264(DI), $1

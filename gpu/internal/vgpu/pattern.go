@@ -24,21 +24,23 @@ type globalCounts struct{ requests, lanes, bytes, sectors, ideal, lines uint64 }
 type atomicCounts struct{ requests, distinct, passes uint64 }
 type sharedCounts struct{ requests, lanes, bytes, waves, ideal uint64 }
 
+const sectorBytes = 32
+
 // pattern is one way in which the lanes' addresses lie to each other, with what it touches.
 type pattern struct {
-	valid    bool
-	anyPhase bool // every distance is a multiple of 32 bytes: where in its sector the first lane lies does not matter
-	phase    uint8
-	mask     uint32
-	size     uint64
-	delta    [32]uint64 // from the first active lane
-	keep     [32]uint64 // all ones for active lanes
-	low      uint64     // of the lowest byte, from the first active lane (two's complement)
-	high     uint64     // behind the highest
-	sectors  uint64
-	lines    uint64
-	touched  []lineBytes
-	entries  []cache.Entry // of a trace, from the line of the lowest byte
+	valid   bool
+	phase   uint8 // the least place in its sector that the first lane may have while each lane stays in its own sector
+	span    uint8 // and how far beyond it may lie
+	mask    uint32
+	size    uint64
+	delta   [32]uint64 // from the first active lane
+	keep    [32]uint64 // all ones for active lanes
+	low     uint64     // of the lowest byte, from the first active lane (two's complement)
+	high    uint64     // behind the highest
+	sectors uint64
+	lines   uint64
+	touched []lineBytes
+	entries []cache.Entry // of a trace, from the line of the lowest byte
 }
 
 // lineBytes is one 128-byte line that a pattern touches.
@@ -63,7 +65,7 @@ func contiguous(a *[32]uint64, size uint64) bool {
 
 // matches reports whether the active lanes' addresses lie as in the pattern.
 func (p *pattern) matches(a *[32]uint64, first uint64, mask uint32, size uint64) bool {
-	if !p.valid || p.mask != mask || p.size != size || !p.anyPhase && p.phase != uint8(first&31) {
+	if !p.valid || p.mask != mask || p.size != size || uint8(first&(sectorBytes-1))-p.phase > p.span {
 		return false
 	}
 	var differ uint64
@@ -81,15 +83,15 @@ func (p *pattern) matches(a *[32]uint64, first uint64, mask uint32, size uint64)
 
 // learn works out a pattern from addresses that are aligned to size; of a store also how much of the sectors it fills.
 func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64, store bool) {
-	*p = pattern{valid: true, phase: uint8(first & 31), mask: mask, size: size, touched: p.touched[:0], entries: p.entries[:0]}
-	var steps uint64
+	*p = pattern{valid: true, mask: mask, size: size, touched: p.touched[:0], entries: p.entries[:0]}
+	down, up := uint64(sectorBytes), uint64(sectorBytes) // how far the lanes may move
 	firstLine := first >> 7
 	low, high, before := first, first+size, ^uint64(0)
 	for m := mask; m != 0; m &= m - 1 {
 		i := lowest(m)
 		p.keep[i] = ^uint64(0)
 		p.delta[i] = a[i] - first
-		steps |= p.delta[i]
+		down, up = min(down, a[i]&(sectorBytes-1)), min(up, sectorBytes-(a[i]+size-1)&(sectorBytes-1)-1)
 		low, high = min(low, a[i]), max(high, a[i]+size)
 		for s := a[i] >> 5; s <= (a[i]+size-1)>>5; s++ {
 			covered := min(a[i]+size, s<<5+32) - max(a[i], s<<5)
@@ -101,7 +103,7 @@ func (p *pattern) learn(a *[32]uint64, first uint64, mask uint32, size uint64, s
 		before = a[i]
 	}
 	p.low, p.high = low-first, high-first
-	p.anyPhase = steps&31 == 0
+	p.phase, p.span = uint8(first&(sectorBytes-1)-down), uint8(down+up)
 	p.lines = uint64(len(p.touched))
 	p.enter(firstLine-low>>7, store)
 }

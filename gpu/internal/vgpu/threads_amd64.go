@@ -51,14 +51,15 @@ type asmMemo struct {
 	delta     [32]uint64 // from lane 0; for shared memory 32 words of 32 bits
 	hits      uint64
 	kind      uint32
-	phase     uint32 // the first lane's address, less whole lines (global) or words (shared); anyPhase
+	phase     uint32 // the first lane's address, less whole lines (global; the least of a span) or words (shared)
 	min, max  int64  // of the bytes touched, from the first lane's address
 	low, high uint64 // addresses that need no look by Go
 	lines     uint64
 	entries   [36]cache.Entry // of the trace, from the first lane's line
 	global    globalCounts
 	sharing   sharedCounts
-	_         [16]byte
+	span      uint32 // global: how far beyond phase the first lane may lie while each lane stays in its sector
+	_         [12]byte
 }
 
 // Kinds of patterns, in the order in which ops ask for them.
@@ -96,6 +97,7 @@ var (
 	_ = [1]struct{}{}[unsafe.Sizeof(asmMemo{})-asmMemoBytes]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmMemo{}.low)-288]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmMemo{}.entries)-312]
+	_ = [1]struct{}{}[unsafe.Offsetof(asmMemo{}.span)-688]
 )
 
 func enterThreads(base, code, context, predicates unsafe.Pointer) unsafe.Pointer
@@ -188,7 +190,7 @@ func (t *threads) begin(k *worker) {
 	t.beginRuns(k)
 	for i := range t.memos {
 		m := &t.memos[i]
-		m.kind, m.hits, m.phase = 0, 0, asmNoPhase-1
+		m.kind, m.hits, m.phase, m.span = 0, 0, asmNoPhase-1, 0
 	}
 	clear(t.sites)
 }
@@ -275,7 +277,7 @@ func (w *warp) teach(in *inst) {
 		return
 	}
 	if !m.learnGlobal(in, &a, s) {
-		m.kind, m.phase = 0, asmNoPhase-1
+		m.kind, m.phase, m.span = 0, asmNoPhase-1, 0
 		return
 	}
 	m.global = moreGlobal
@@ -324,16 +326,18 @@ func (m *asmMemo) learnShared(in *inst, a *[32]uint64, n uint64) {
 func (m *asmMemo) learnGlobal(in *inst, a *[32]uint64, s *site) bool {
 	size := uint64(in.size) * uint64(in.n)
 	low, high := a[0], a[0]
+	down, up := uint64(sectorBytes), uint64(sectorBytes) // how far the lanes may move
 	for i := range a {
 		m.delta[i] = a[i] - a[0]
 		low, high = min(low, a[i]), max(high, a[i])
+		down, up = min(down, a[i]&(sectorBytes-1)), min(up, sectorBytes-(a[i]+size-1)&(sectorBytes-1)-1)
 	}
 	if low < s.low || high+size > s.high || high+size-low > 1<<30 {
 		return false
 	}
 	m.min, m.max = int64(low-a[0]), int64(high+size-a[0])
 	m.low, m.high = s.low, s.high
-	m.phase = uint32(a[0] & 127)
+	m.phase, m.span = uint32(a[0]&127-down), uint32(down+up)
 	m.kind = patternKind(a, size)
 	return true
 }

@@ -105,6 +105,7 @@ const (
 	memoHigh    = 296
 	memoLines   = 304 // their number
 	memoEntries = 312
+	memoSpan    = 688
 )
 
 // define adds an op whose body falls through to the next instruction.

@@ -112,16 +112,19 @@ func (sp space) globalPattern(b *block, bytes int, store bool) {
 	b.i("VPOR Y4, Y0, Y0")
 	b.i("VPTEST Y0, Y0")
 	b.i("JNE bail")
-	// The phase: the place in the line. A row that begins within a sector reads the same sectors wherever it does, and a
-	// broadcast one sector; how full the sectors get that a row is written to depends on the place.
-	b.i("MOVL AX, BX")
-	b.i("ANDL $127, BX")
-	b.i("CMPL BX, %d(DI)", memoAlign)
-	b.i("JEQ phased")
-	b.i("CMPL %d(DI), $128", memoAlign) // nothing learned
-	b.i("JCC bail")
+	// The phase: the place in the line, in a span within which no lane comes into another sector. A row that begins within a
+	// sector reads the same sectors wherever it does, and a broadcast one sector; how full the sectors get that a row is written
+	// to depends on the place.
 	b.i("TESTL $%d, AX", bytes-1)
 	b.i("JNE bail")
+	b.i("MOVL AX, BX")
+	b.i("ANDL $127, BX")
+	b.i("MOVL BX, CX")
+	b.i("SUBL %d(DI), CX", memoAlign)
+	b.i("CMPL CX, %d(DI)", memoSpan)
+	b.i("JLS phased")
+	b.i("CMPL %d(DI), $128", memoAlign) // nothing learned
+	b.i("JCC bail")
 	b.i("CMPL %d(DI), $%d", memoKind, broadcast)
 	if store {
 		b.i("JNE bail")

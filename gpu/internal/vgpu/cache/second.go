@@ -56,22 +56,55 @@ func (l *second) begin(cold bool, hints []Hint, sites int) {
 func (l *second) turn(entries []Entry, after []uint8, clock uint32) {
 	after = after[:len(entries)]
 	for k, e := range entries {
-		if !l.quick(e, clock+uint32(after[k])) {
-			l.take(e, clock+uint32(after[k]))
+		if now := clock + uint32(after[k]); !l.quick(e, now) {
+			l.take(e, now)
 		}
 	}
 }
 
-// quick takes a load of one whole quad through the cache, as most of those are that come from streams; false: it did nothing, since
-// something is otherwise.
+// quick takes a load of one whole quad, or of a line that has a state of its own, through the cache, as most loads are; false: it
+// did nothing, since something is otherwise.
 func (l *second) quick(e Entry, clock uint32) bool {
 	line := e.Line()
 	near := &l.pages.near[line/pageLines%nearPages]
-	const form = Write | run | 15<<runShift | Sectors | 3<<LineShift
-	if e&form != run|(quadLines-1)<<runShift|Sectors || near.after != line/pageLines+1 || near.quads == nil || l.hints != nil {
+	if near.after != line/pageLines+1 || near.quads == nil || l.hints != nil {
 		return false
 	}
-	return l.inQuad(e, &near.quads[line/quadLines%(pageLines/quadLines)], line, clock)
+	const form = Write | run | 15<<runShift | Sectors | 3<<LineShift
+	q := &near.quads[line/quadLines%(pageLines/quadLines)]
+	switch {
+	case e&form == run|(quadLines-1)<<runShift|Sectors:
+		return l.inQuad(e, q, line, clock)
+	case e&(Write|run) == 0 && *q&quadSpread != 0:
+		return l.inLine(e, &near.page.lines[line%pageLines], line, clock)
+	}
+	return false
+}
+
+// inLine takes a load of one line through the cache; false: it did nothing, since the line cannot come in.
+func (l *second) inLine(e Entry, state *lineState, line uint64, clock uint32) bool {
+	s := *state
+	if s == 0 {
+		if !l.enter(line) {
+			return false
+		}
+		s = lineState(l.born-1) << bornShift
+	}
+	sectors := lineState(e & Sectors)
+	l.counts.L2Lookups += uint64(bits.OnesCount8(uint8(sectors)))
+	l.counts.DistinctRead += uint64(bits.OnesCount8(uint8(sectors &^ (s >> readShift))))
+	if miss := uint8(sectors &^ s); miss != 0 {
+		l.counts.L2Hits += uint64(bits.OnesCount8(uint8(sectors & s)))
+		fetched := dramPairs(miss) &^ s.valid()
+		n := uint64(bits.OnesCount8(fetched))
+		l.counts.DRAMReadSectors += n
+		l.fetched[e.site()] += n
+		s |= lineState(fetched)
+	} else {
+		l.counts.L2Hits += uint64(bits.OnesCount8(uint8(sectors)))
+	}
+	*state = s&(1<<ageShift-1) | sectors | sectors<<readShift | lineState(clock+1)<<ageShift
+	return true
 }
 
 // inQuad takes a load of a whole quad through the cache; false: it did nothing, since the quad is spread or cannot come in.

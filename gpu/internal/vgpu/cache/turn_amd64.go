@@ -19,19 +19,20 @@ type vectorTurn struct {
 	took      int            // lines of the turn
 	lookups   uint64
 	hits      uint64
-	lines     int                // of the entry
-	sectors   uint64             // of all its lines
+	lines     int                // of the entry that are in this turn
+	sectors   uint64             // of these lines
+	taken     int                // lines of the entry that were in the turn before
+	rest      int                // its other lines
 	lack      [mostRun][4]uint64 // by group and lane; runs that do not begin with a group have one group more, and a line less
 }
 
 // The offsets in the assembly.
 var (
-	_ = [1]struct{}{}[unsafe.Offsetof(vectorTurn{}.lack)-120]
+	_ = [1]struct{}{}[unsafe.Offsetof(vectorTurn{}.lack)-136]
 	_ = [1]struct{}{}[unsafe.Sizeof(group{})-128]
 )
 
-// vectorLoads replays entries of loads, four lines at a time, until the turn ends or until one comes that is no load or does not
-// fit into the turn. mixed tells that it has come to an entry some of whose sectors were found and some not: lack says which, and the
+// vectorLoads replays entries of loads, four lines at a time, until the turn ends or until one comes that is no load. mixed tells that it has come to an entry some of whose sectors were found and some not: lack says which, and the
 // caller puts it down and goes on behind it. It equals the loop in turn (first.go) for such entries.
 //
 //go:noescape
@@ -39,13 +40,13 @@ func vectorLoads(t *vectorTurn) (mixed bool)
 
 // loads replays the loads that come next in a turn of a CTA, as far as vectors can; took is how many lines the turn has had.
 func (f *first) loads(w *tally, c *cursor, took int) int {
-	if !vectors || f.of.n&3 != 0 || c.taken > 0 {
+	if !vectors || f.of.n&3 != 0 {
 		return took
 	}
 	t := &w.vectors
 	t.trace, t.at, t.end = unsafe.Pointer(unsafe.SliceData(c.trace)), c.at, len(c.trace)
 	t.groups, t.inverse, t.sets = unsafe.Pointer(unsafe.SliceData(f.groups)), f.of.inverse, f.of.n
-	t.requested, t.took = unsafe.Pointer(unsafe.SliceData(w.requested)), took
+	t.requested, t.took, t.taken = unsafe.Pointer(unsafe.SliceData(w.requested)), took, c.taken
 	for mixed := true; mixed; {
 		f.out, f.after = slices.Grow(f.out, turn), slices.Grow(f.after, turn)
 		t.out, t.after, t.left = unsafe.Pointer(unsafe.SliceData(f.out)), unsafe.Pointer(unsafe.SliceData(f.after)), len(f.out)
@@ -53,15 +54,18 @@ func (f *first) loads(w *tally, c *cursor, took int) int {
 		f.out, f.after = f.out[:t.left], f.after[:t.left]
 		if mixed {
 			e := c.trace[t.at]
-			line := e.Line()
-			f.leaving(w, e, line, e.Lines(), t.took, func(k int) uint64 {
+			line := e.Line() + uint64(t.taken)
+			f.leaving(w, e, line, t.lines, t.took, func(k int) uint64 {
 				at := line + uint64(k)
 				return t.lack[(at>>2-line>>2)&(mostRun-1)][(at^at>>7)&3]
 			})
-			t.at, t.took = t.at+1, t.took+e.Lines()
+			t.took += t.lines
+			if t.taken += t.lines; t.lines == t.rest {
+				t.at, t.taken = t.at+1, 0
+			}
 		}
 	}
-	c.at = t.at
+	c.at, c.taken = t.at, t.taken
 	w.lookups, w.hits, t.lookups, t.hits = w.lookups+t.lookups, w.hits+t.hits, 0, 0
 	return t.took
 }

@@ -35,7 +35,9 @@ GLOBL flips<>(SB), RODATA|NOPTR, $128
 #define turnHits      96
 #define turnLines     104
 #define turnSectors   112
-#define turnLack      120
+#define turnTaken     120
+#define turnRest      128
+#define turnLack      136
 
 // LOOK looks for the lines with the tags in Y0 in the group at DX, asking for the sectors in Y1: the found words into Y12, and the ways
 // as they are afterwards into Y0, Y4, Y5, Y6, but for lanes that do not look.
@@ -110,13 +112,18 @@ entry:
 	NEGQ BX
 	ANDQ BX, CX
 	INCQ CX
-	LEAQ (R11)(CX*1), AX
-	CMPQ AX, $32                     // they must fit into the turn
-	JHI  done
-	MOVQ CX, turnLines(DI)
+	MOVQ turnTaken(DI), AX
+	SUBQ AX, CX
 	MOVQ R12, BX
 	SHRQ $8, BX
 	MOVL BX, BX                      // the line
+	ADDQ AX, BX
+	MOVQ CX, turnRest(DI)
+	MOVQ $32, AX
+	SUBQ R11, AX
+	CMPQ CX, AX                      // of a run that is too long, what fits into the turn
+	CMOVQGT AX, CX
+	MOVQ CX, turnLines(DI)
 	MOVQ R12, AX
 	ANDQ $15, AX
 	VMOVQ AX, X1
@@ -208,13 +215,25 @@ counted:
 	ADDQ AX, turnHits(DI)
 
 next:
-	ADDQ turnLines(DI), R11
+	MOVQ turnLines(DI), AX
+	ADDQ AX, R11
+	CMPQ AX, turnRest(DI)
+	JNE  part
+	MOVQ $0, turnTaken(DI)
 	INCQ R8
 	JMP  entry
+
+part:
+	ADDQ AX, turnTaken(DI)
+	JMP  done
 
 lacking:
 	VMOVMSKPD Y11, AX
 	CMPL AX, $15
+	JNE  mixed
+	MOVQ turnTaken(DI), AX           // a part of a run is not put down as it is
+	ADDQ turnRest(DI), AX
+	CMPQ AX, turnLines(DI)
 	JNE  mixed
 	MOVQ turnLeft(DI), AX
 	MOVQ turnOut(DI), DX
