@@ -17,6 +17,7 @@ const (
 	FoundRace          FindingKind = "race"                     // two lanes, at least one writes, and no order between them
 	FoundBarrier       FindingKind = "barrier under divergence" // some threads do not come to a barrier that asks for all
 	FoundNotArrived    FindingKind = "used before its wait"     // data of an asynchronous copy that nobody has waited for
+	FoundProxy         FindingKind = "missing proxy fence"      // written by ordinary instructions and read by a bulk copy or wgmma without fence.proxy.async
 	FoundMbarrier      FindingKind = "mbarrier misuse"
 	FoundStopped       FindingKind = "launch stopped" // trap, deadlock, assertion: Detail says which
 	FoundLeak          FindingKind = "leaked allocation"

@@ -118,6 +118,7 @@ func (w *warp) bulkLane(in *inst, i uint) {
 			w.plainRun(in, op.src, c)
 		}
 		w.touchRuns(in, c)
+		w.cta.check.bulkLoad(w, in.id, c)
 		to, offset := w.clusterAddress(in, c.lane, w.laneAddress(op.dst, i))
 		bar, at := w.clusterAddress(in, c.lane, w.laneAddress(op.barrier, i))
 		if bar != to && !op.multicast {

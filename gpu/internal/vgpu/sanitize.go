@@ -60,10 +60,12 @@ type warpCheck struct {
 	written writtenBits // of its lanes' local memory
 	open    []copyMark
 	groups  [][]copyMark
-	reading copyGroups   // of operands by wgmma
-	storing copyGroups   // of shared memory by bulk stores
-	heard   [32]*farNode // what each lane learned last
-	said    [32]said     // and told last
+	reading copyGroups      // of operands by wgmma
+	storing copyGroups      // of shared memory by bulk stores
+	heard   [2][32]*farNode // what each lane learned last, of its CTA and of all
+	said    [32]said        // and told last
+	proxied *proxyFence     // nil: no lane has executed a proxy fence
+	near    *nearFence      // nil: no lane's last fence was one of the scope of its CTA
 }
 
 // comer is a part of a warp that has come to a barrier.
@@ -88,6 +90,8 @@ type copyMark struct {
 type syncFact struct {
 	meets    bool // lanes that execute it together know each other's accesses
 	fences   bool
+	proxy    bool // fence.proxy.async
+	near     bool // of the scope of a CTA: what it tells and learns stays among the CTA's threads
 	kind     markKind
 	release  bool
 	strong   bool // reads learn, writes tell
@@ -135,7 +139,7 @@ func (c *sanitizer) findGuesses() {
 }
 
 func factOf(in *ptx.Instruction) syncFact {
-	f := syncFact{waits: -1}
+	f := syncFact{waits: -1, near: in.Has("cta")}
 	switch in.Opcode {
 	case "wgmma":
 		f.commits = in.Has("commit_group")
@@ -150,7 +154,8 @@ func factOf(in *ptx.Instruction) syncFact {
 	case "membar":
 		f.fences = true
 	case "fence":
-		f.fences = !in.Has("proxy") && !in.Has("mbarrier_init")
+		f.proxy = isProxyFence(in)
+		f.fences = !f.proxy && !in.Has("proxy") && !in.Has("mbarrier_init")
 	case "ld", "st":
 		f.later = in.Has("async")
 		f.strong = in.Has("volatile") || in.Has("relaxed") || in.Has("acquire") || in.Has("release") || in.Has("cv")
@@ -201,7 +206,7 @@ func (c *sanitizer) before(w *warp, id int32, lanes uint32) {
 	if f.commits || f.waits >= 0 {
 		c.operandsRead(w, f)
 	}
-	if f.meets || f.fences {
+	if f.meets || f.fences || f.proxy {
 		if in := &c.p.f.Body[id]; in.Guard >= 0 {
 			yes := w.pred[c.p.slots.at[in.Guard]]
 			if in.GuardNot {
@@ -213,9 +218,14 @@ func (c *sanitizer) before(w *warp, id int32, lanes uint32) {
 			return
 		}
 		s := w.home
+		if f.proxy {
+			c.proxy(w, lanes)
+			return
+		}
 		if f.meets {
 			s.warps[w.id].meet(len(s.warps), uint32(w.id), lanes, w.live)
 		} else {
+			s.warps[w.id].nearFences(len(s.warps), uint32(w.id), lanes, f.near)
 			s.warps[w.id].fence(len(s.warps), uint32(w.id), lanes, w.live)
 		}
 	}

@@ -37,6 +37,9 @@ func (c *sanitizer) admit(w *warp, in *inst, s space, a *[32]uint64, size uint64
 		x.memory = x.at.shared
 	}
 	f := &c.facts[in.id]
+	if f.near && f.strong && s == spaceGlobal {
+		x.kind |= markNear
+	}
 	together := !write && !f.strong && kind&^markGuess == 0 && x.clock.private == nil
 	for m := w.mask; m != 0; m &= m - 1 {
 		x.lane = lowest(m)
@@ -262,38 +265,6 @@ func (c *sanitizer) local(w *warp, in *inst, a *[32]uint64, size uint64, read, w
 func (c *sanitizer) uninitialised(w *warp, in *inst, s space, lane uint, address, size uint64) {
 	f := &driver.Finding{Kind: driver.FoundUninitialised, First: driver.Party{What: "read"}, Advice: "write it before it is read, in every thread that reads it"}
 	c.suspect(w, in.id, lane, c.at(w, in, f, s, address, size))
-}
-
-// strong lets a lane learn from strong writes before it and tell those who read after it.
-func (c *sanitizer) strong(x *touchOf, address uint64, read, write bool, f *syncFact) {
-	syncs := c.syncs
-	if x.space == spaceShared {
-		syncs = x.at.syncs
-	}
-	warps, warp := len(x.k.warps), uint32(x.w.id)
-	for word := address &^ 3; word < address+x.size; word += 4 {
-		if read && len(syncs) > 0 {
-			if told := syncs[word]; told != nil && told != x.k.warps[warp].heard[x.lane] {
-				x.k.warps[warp].heard[x.lane] = told
-				if v := x.view.learn(x.k.number, told); v != x.view {
-					x.clock.setView(x.lane, v)
-					x.view = v
-				}
-			}
-		}
-		if write {
-			if !f.release && x.k.warps[warp].repeats(word, x.lane, &x.view) {
-				continue
-			}
-			if told := x.clock.told(warps, warp, x.lane, f.release); told != nil {
-				syncs[word] = joinFar(syncs[word], told.far.with(x.k.number, told.row))
-				if f.release {
-					x.clock.dirty = true
-					x.clock.tick()
-				}
-			}
-		}
-	}
 }
 
 // said is what a lane's last strong write told, and where.

@@ -154,7 +154,7 @@ func (x *touchOf) both(m *mark) bool {
 	if x.kind&markGuess != 0 && m.kind&markAtomic != 0 || m.kind&markGuess != 0 && x.kind&markAtomic != 0 {
 		return true
 	}
-	if x.kind&strong == 0 || m.kind&strong == 0 {
+	if x.kind&strong == 0 || m.kind&strong == 0 || (x.kind|m.kind)&markNear != 0 && m.cta != x.k.number {
 		return false
 	}
 	return x.space != spaceShared || m.cta != x.k.number || int(m.warp) != x.w.id || (x.kind|m.kind)&markAtomic != 0
@@ -203,6 +203,8 @@ func (x *touchOf) race(m *mark, at, step uint64, reads, wrote bool) {
 	switch {
 	case m.time == pendingTime:
 		f.Advice = "wait for it (wgmma.wait_group, cp.async.bulk.wait_group.read) before its operands are overwritten"
+	case (x.kind|m.kind)&markNear != 0 && m.cta != x.k.number:
+		f.Advice = "one of the two has the scope of its CTA (atomicAdd_block, .cta): use the one for the device"
 	case x.space == spaceShared && near:
 		f.Advice = "put __syncwarp() between the two: lanes of a warp do not run in step"
 	case x.space == spaceShared && m.cta != x.k.number:

@@ -21,6 +21,7 @@ const (
 	markVolatile          // volatile, relaxed, acquire or release
 	markAsync             // by cp.async, a bulk copy or wgmma
 	markGuess             // a read whose value a compare-and-swap of the same place confirms
+	markNear              // of the scope of a CTA: no synchronisation with others
 	markWrote             // a strong write, which stands among the readers: it does not hide the plain write before it
 )
 

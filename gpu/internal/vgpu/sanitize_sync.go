@@ -113,6 +113,9 @@ func (c *sanitizer) bulk(w *warp, lane int, id int32, k *cta, offset, bytes uint
 		}
 		x.touch(at, read, !read)
 	}
+	if read {
+		x.asyncSees(offset, bytes)
+	}
 	x.clock.dirty = true
 }
 
@@ -140,6 +143,7 @@ func (c *sanitizer) operand(w *warp, in *inst, a *[32]uint64) {
 			c.suspect(w, in.id, x.lane, f)
 		}
 		x.touch(a[l], true, false)
+		x.asyncSees(a[l], 16)
 		g.open = append(g.open, copyMark{id: in.id, lane: 1 << l, at: a[l], size: 16, reads: true})
 	}
 	x.clock.dirty = true
@@ -190,11 +194,41 @@ func (c *sanitizer) bulkStore(w *warp, id int32, copied *bulkCopy) {
 	c.bulk(w, copied.lane, id, w.cta, copied.shared, copied.bytes, true, markAsync)
 	g := &w.home.warps[w.id].storing
 	g.open = append(g.open, copyMark{id: id, lane: 1 << copied.lane, at: copied.shared, size: copied.bytes, reads: true})
+	kind := markKind(0)
+	if c.p.infos[id].kind == bulkReduce {
+		kind = markAtomic
+	}
+	c.bulkGlobal(w, id, copied, kind != 0, true, kind)
+}
+
+// bulkLoad is called when a lane issues a copy from device to shared memory.
+func (c *sanitizer) bulkLoad(w *warp, id int32, copied *bulkCopy) {
+	if c != nil {
+		c.bulkGlobal(w, id, copied, true, false, 0)
+	}
+}
+
+// bulkGlobal checks and notes what a bulk copy does to device memory, as if it did so at once: what is only true of it once it
+// was waited for is checked in shared memory.
+func (c *sanitizer) bulkGlobal(w *warp, id int32, copied *bulkCopy, read, write bool, kind markKind) {
+	x := touchOf{c: c, w: w, k: w.home, at: w.cta.checked, clock: &w.home.warps[w.id].warpClock, id: id, lane: uint(copied.lane), space: spaceGlobal, kind: kind, memory: c.global}
+	x.view = x.clock.view(x.lane)
 	for _, r := range copied.runs {
-		if a := findIn(w.w.allocations, r.address); r.inside && r.bytes > 0 && a != nil {
+		a := findIn(w.w.allocations, r.address)
+		if !r.inside || r.bytes == 0 || a == nil {
+			continue
+		}
+		for at := r.address; at < r.address+r.bytes; at += x.size {
+			if x.size = min(4-at&3, r.address+r.bytes-at); x.size == 3 {
+				x.size = 1
+			}
+			x.touch(at, read, write)
+		}
+		if write {
 			a.markWritten(r.address, r.address+r.bytes)
 		}
 	}
+	x.clock.dirty = true
 }
 
 // setAll is set for any number of bytes.
