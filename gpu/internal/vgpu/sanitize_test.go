@@ -15,6 +15,8 @@ var racy = map[string]string{
 	"welford":    "every lane of a warp stores its own sum to one place; the sums differ in their last bits, because lanes combine in different orders",
 	"double_dot": "the same, in double precision",
 	"6counts":    "every thread stores the count that all of them got, in device memory",
+	"scoped":     "two CTAs exchange a value in device memory by accesses of the scope of a CTA",
+	"fences":     "four CTAs count in one word by atomics of the scope of a CTA",
 	"spin_sum":   "all lanes load the sum under the lock, and lane 0 stores it before the others need to have loaded",
 }
 
