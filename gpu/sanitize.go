@@ -85,7 +85,7 @@ func SanitizeCell() {
 	}
 }
 
-// Clean reports whether nothing is wrong. A leak alone does not count: Go's collector gives the memory back.
+// Clean reports whether nothing is wrong.
 func (f *Findings) Clean() bool { return f == nil || len(f.List) == 0 }
 
 // Count is how many findings there are of a kind: "race"; "" counts all.
@@ -244,9 +244,13 @@ func (f *Findings) leaks() {
 		m.mu.Unlock()
 	}
 	f.made = nil
-	if n > 0 {
-		f.note(fmt.Sprintf("leaked: %s made inside (%s) and not freed there; the collector gives them back when nothing refers to them", plural(n, "allocation", "allocations"), countBytes(bytes)))
+	if n == 0 {
+		return
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.merge(findingOf("", &driver.Finding{Kind: driver.FoundLeak, Where: plural(n, "allocation", "allocations") + " made inside (" + countBytes(bytes) + ") and not freed there", Count: 1,
+		Detail: "Go's collector gives them back when nothing refers to them, which may be late", Advice: "defer t.Free() after making the tensor, or make it outside of gpu.Sanitize"}))
 }
 
 // checks is what a clean result says that it has looked for.

@@ -190,6 +190,31 @@ func TestSanitizeCorpus(t *testing.T) {
 	}
 }
 
+// Memory that a watched function makes and does not free is a finding; its mended twin has none.
+func TestSanitizeLeak(t *testing.T) {
+	d := fresh(t, "h200")
+	scale := load(t, d, "scale")
+	leak := Sanitize(func() {
+		x, y := d.Zeros(F32, 64), d.Zeros(F32, 64)
+		scale.Launch(Threads(64, 64), x, 2, 64)
+		y.Free()
+	})
+	want := "1 finding in 1 launch\n1 CTA of scale; checked: bounds, freed and uninitialised memory, alignment, races, barriers, asynchronous copies\n" +
+		"leaked allocation\n  1 allocation made inside (256 B) and not freed there\n  Go's collector gives them back when nothing refers to them, which may be late\n" +
+		"  → defer t.Free() after making the tensor, or make it outside of gpu.Sanitize"
+	if leak.Clean() || leak.String() != want {
+		t.Errorf("%s\nwant\n%s", leak, want)
+	}
+	mended := Sanitize(func() {
+		x := d.Zeros(F32, 64)
+		defer x.Free()
+		scale.Launch(Threads(64, 64), x, 2, 64)
+	})
+	if !mended.Clean() {
+		t.Errorf("%s", mended)
+	}
+}
+
 // What was not executed was not checked: a launch that its limit ended is no clean one, and of a sample the findings say so.
 func TestSanitizeUnfinished(t *testing.T) {
 	d := fresh(t, "h200")
