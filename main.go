@@ -616,7 +616,33 @@ func benchCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCellsCommand(), benchVGPUCommand())
+	cmd.AddCommand(benchCellsCommand(), benchVGPUCommand(), benchKernelsCommand())
+	return cmd
+}
+
+func benchKernelsCommand() *cobra.Command {
+	var asJSON bool
+	o := kernels.BenchOptions{}
+	cmd := &cobra.Command{
+		Use:   "kernels [FAMILY]",
+		Short: "Time of each step of the CUDA kernels beside its roof: predicted on a virtual GPU, measured on a real one",
+		Long: "kernels runs the shapes of a family (gemv), of a step (gemv/2_warp) or of all, large ones as samples, and prints for each\n" +
+			"step its time, what bounds it and which share of the roof that is; an arrow marks the step that the ladder's name means.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Filter = strings.Join(args, "")
+			if !asJSON {
+				o.Each = func(table fmt.Stringer) { fmt.Fprintln(cmd.OutOrStdout(), table) }
+			}
+			report, err := kernels.BenchKernels(cmd.Context(), o)
+			if asJSON && report != nil {
+				err = errors.Join(err, writeJSON(cmd.OutOrStdout(), report))
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&o.Device, "device", "", "device, as `virtual:a100` (default: the default device)")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 

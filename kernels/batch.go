@@ -81,6 +81,14 @@ func batch(name, function string, config func(d dims) gpu.Config, counts func(d 
 	k := gemm(name, function, sixteenBits[:1], 1, 1, gpu.Dim(128), counts)[0]
 	k.config = config
 	k.limits = map[string]limit{"M": {mostSequences, `more sequences are kernels.Run("gemm", y, w, x)`}}
+	k.bench = nil
+	for _, m := range []int{1, 2, 4, 8, 16, 32, 64} {
+		shape := benchShape{trial: trial{dims: dims{"M": m, "N": 14336, "K": 7168}}, base: &base{"gemv/5_split_k", dims{"N": 14336, "K": 7168}}}
+		if m <= 16 {
+			shape.most = 1.15
+		}
+		k.bench = append(k.bench, shape)
+	}
 	k.cases = []trial{
 		{dims: dims{"M": 1, "N": 1, "K": 1}}, {dims: dims{"M": 2, "N": 33, "K": 127}}, {dims: dims{"M": 7, "N": 31, "K": 64}},
 		{dims: dims{"M": 8, "N": 127, "K": 512}}, {dims: dims{"M": 9, "N": 130, "K": 200}}, {dims: dims{"M": 16, "N": 33, "K": 256}},

@@ -12,12 +12,12 @@ import (
 func TestFarCaseFindsNarrowOffsets(t *testing.T) {
 	dev := open(t, "virtual:a100")
 	k := *Get("gemv/3_vec16")
-	if result, err := k.checkFar(dev, 1); err != nil || len(result.Wrong) > 0 || !strings.HasSuffix(result.Case, ", w of 4.30 GB, 8 rows up to 65539") {
+	if result, err := k.checkFar(dev, 1); err != nil || len(result.Wrong) > 0 || !strings.HasSuffix(result.Case, ", w of 4.30 GB, 8 rows up to 524291") {
 		t.Errorf("%+v, %v", result, err)
 	}
 	small := k
-	small.far = &farCase{dims: dims{"N": 1 << 15, "K": 1 << 15}, operand: "w", rows: "N", sample: 1 << 12}
-	if result, err := small.checkFar(dev, 1); err != nil || len(result.Wrong) != 1 || result.Wrong[0] != "no row beyond 4 GiB was computed, the last ends at byte 1074003968" {
+	small.far = &farCase{dims: dims{"N": 1 << 18, "K": 1 << 12}, operand: "w", rows: "N", sample: 1 << 15}
+	if result, err := small.checkFar(dev, 1); err != nil || len(result.Wrong) != 1 || result.Wrong[0] != "no row beyond 4 GiB was computed, the last ends at byte 1073774592" {
 		t.Errorf("%+v, %v", result, err)
 	}
 	text, _ := k.ptx("sm_80")

@@ -45,6 +45,7 @@ func gemm(name, function string, types elements, tileM, tileN int, cta gpu.Dim3,
 			}},
 			flops: formula{"2·M·N·K", func(d dims) float64 { return 2 * d.f("M") * d.f("N") * d.f("K") }},
 			terms: func(d dims) float64 { return d.f("K") },
+			bench: gemmShapes(name),
 			reference: func(d dims, in map[string][]float64) (want, scale []float64) {
 				return product(in["x"], in["w"], d["M"], d["N"], d["K"])
 			},
@@ -59,6 +60,18 @@ func gemm(name, function string, types elements, tileM, tileN int, cta gpu.Dim3,
 		})
 	}
 	return variants
+}
+
+// gemmShapes are the shapes of interest, with the aims of the steps that are to reach a share of the tensor roof on an H200.
+func gemmShapes(name string) []benchShape {
+	shape := benchShape{trial: trial{dims: dims{"M": 4096, "N": 4096, "K": 4096}}}
+	switch name {
+	case "gemm/9_cp_async":
+		shape.own, shape.share, shape.aim = true, 400./989, "≥ 40.4% (400 TFLOP/s of an H200, by mma.sync)"
+	case "gemm/11_warp_specialised":
+		shape.own, shape.share, shape.aim = true, 600./989, "≥ 60.7% (600 TFLOP/s of an H200, by wgmma)"
+	}
+	return []benchShape{shape}
 }
 
 // loads adds what every step counts that copies tiles of bm rows of X and bn rows of W: each row once for every tile that

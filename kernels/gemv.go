@@ -138,8 +138,14 @@ func gemv(name, function string, rows int, counts func(d dims, t gpu.DType) coun
 			},
 		})
 	}
-	// 2¹⁶ rows are 4 GiB and 2³¹ elements; the last CTAs' lie beyond.
-	variants[0].far = &farCase{dims: dims{"N": 1<<16 + 64, "K": 1 << 15}, operand: "w", rows: "N", sample: 1 << 16 / rows}
+	// 2¹⁹ rows are 4 GiB and 2³¹ elements; the last CTAs' lie beyond.
+	variants[0].far = &farCase{dims: dims{"N": 1<<19 + 64, "K": 1 << 12}, operand: "w", rows: "N", sample: 1 << 19 / rows}
+	variants[0].bench = []benchShape{
+		{trial: trial{dims: dims{"N": 57344, "K": 7168}}, share: .85}, {trial: trial{dims: dims{"N": 14336, "K": 7168}}, share: .85},
+		{trial: trial{dims: dims{"N": 7168, "K": 7168}}, share: .75}, {trial: trial{dims: dims{"N": 4096, "K": 4096}}}, {trial: trial{dims: dims{"N": 512, "K": 16384}}},
+	}
+	variants[1].bench = variants[0].bench[:1]
+	variants[2].bench = []benchShape{{trial: trial{dims: dims{"N": 14336, "K": 7168}}, share: .85}}
 	return variants
 }
 

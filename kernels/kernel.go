@@ -47,6 +47,8 @@ type Kernel struct {
 	countsIn func(d dims, in map[string][]float64) counters
 	cases    []trial
 	far      *farCase // nil: none
+	bench    []benchShape
+	ceiling  *ceiling // of a probe: the limit of a device that it shows
 
 	// draw makes a case by chance where extents of any size, all independent, would not do; nil: they would.
 	draw func(r *rand.Rand) trial

@@ -129,6 +129,17 @@ func (k *Kernel) typeNames() string {
 	return strings.Join(list, " ")
 }
 
+// elementTypes are the types of an entry's floating-point tensors, "f16", or "f32 q4_0".
+func (k *Kernel) elementTypes() string {
+	var list []string
+	for _, o := range k.operands {
+		if t := o.dtype.String(); o.dtype.Float() && !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
 // steps are the kernels of a family in order.
 func steps(family string) []*Kernel {
 	var found []*Kernel

@@ -23,6 +23,7 @@ import (
 //	an extent from contents    contents: the tokens that block tables and lengths describe, read on the host before the launch
 //	what shapes do not say     multiples, limits, precondition; on the host, from contents: validate
 //	TMA                        maps: an argument name, the operand and its box
+//	speed                      bench: shapes for memwall bench kernels, with what the ladder aims at
 //	ladders by shape           the highest step that takes the call and whose prefer does not refuse it
 //
 // The entry's parameters are the operands in order, the workspaces, the maps, then what pass names; args, of the row or of a

@@ -14,8 +14,22 @@ extern "C" __global__ void __launch_bounds__(256) probe_read(float *__restrict__
   unsigned long long count = n / 4;
   unsigned long long stride = gridDim.x * 256ull;
   float a = 0, b = 0, c = 0, d = 0;
-#pragma unroll 4
-  for (unsigned long long i = blockIdx.x * 256ull + threadIdx.x; i < count; i += stride) {
+  unsigned long long i = blockIdx.x * 256ull + threadIdx.x;
+#pragma unroll 1
+  for (; i + 3 * stride < count; i += 4 * stride) {
+    float4 v[4];  // all four are asked for before the first is added
+#pragma unroll
+    for (int r = 0; r < 4; r++) v[r] = __ldcs(vectors + i + r * stride);
+#pragma unroll
+    for (int r = 0; r < 4; r++) {
+      a += v[r].x;
+      b += v[r].y;
+      c += v[r].z;
+      d += v[r].w;
+    }
+  }
+#pragma unroll 1
+  for (; i < count; i += stride) {
     float4 v = vectors[i];
     a += v.x;
     b += v.y;
@@ -24,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(256) probe_read(float *__restrict__
   }
   // The last n mod 4 elements belong to the thread whose vector they would have been part of.
   if (count % stride == blockIdx.x * 256ull + threadIdx.x)
-    for (unsigned long long i = count * 4; i < n; i++) a += src[i];
+    for (unsigned long long last = count * 4; last < n; last++) a += src[last];
   float sum = (a + b) + (c + d);
   for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
