@@ -10,8 +10,15 @@ import (
 // symbols_memwall_kernels is the table of package memwall/kernels.
 func symbols_memwall_kernels() Table {
 	return Table{
+		"BenchGroup":         reflect.ValueOf((*memwall_kernels.BenchGroup)(nil)),
+		"BenchKernels":       reflect.ValueOf(memwall_kernels.BenchKernels),
+		"BenchLine":          reflect.ValueOf((*memwall_kernels.BenchLine)(nil)),
+		"BenchOptions":       reflect.ValueOf((*memwall_kernels.BenchOptions)(nil)),
+		"BenchReport":        reflect.ValueOf((*memwall_kernels.BenchReport)(nil)),
 		"BenchVirtual":       reflect.ValueOf(memwall_kernels.BenchVirtual),
 		"CaseResult":         reflect.ValueOf((*memwall_kernels.CaseResult)(nil)),
+		"Ceiling":            reflect.ValueOf((*memwall_kernels.Ceiling)(nil)),
+		"Ceilings":           reflect.ValueOf(memwall_kernels.Ceilings),
 		"CheckReport":        reflect.ValueOf((*memwall_kernels.CheckReport)(nil)),
 		"Code":               reflect.ValueOf((*memwall_kernels.Code)(nil)),
 		"Conformance":        reflect.ValueOf(memwall_kernels.Conformance),
