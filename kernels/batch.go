@@ -2,6 +2,9 @@ package kernels
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"memwall/gpu"
 )
@@ -10,7 +13,7 @@ import (
 const mostSequences = 64
 
 // batches multiply the weights with a few vectors at once, Y = X·Wᵀ: decode of several sequences together.
-var batches = []*Kernel{
+var batches = slices.Concat(
 	batch("batch/1_looped", "batch_looped", func(d dims) gpu.Config {
 		return gpu.Config{Grid: gpu.Dim(d["M"], over(d["N"], 4)), CTA: gpu.Dim(128)}
 	}, func(d dims, _ gpu.DType) counters {
@@ -38,18 +41,18 @@ var batches = []*Kernel{
 		}
 		return c
 	}),
-	tensorBatch(batch("batch/3_mma", "batch_mma_64", nil, func(d dims, _ gpu.DType) counters {
-		n, k, tiles := d.f("N"), d.f("K"), float64(batchTile(d)/8)
-		ctas := ceil(n, 16)
-		c := counters{flopsTensor: 2 * 16 * 8 * 32 * tiles * ctas * ceil(k, 32), flopsF32: 3 * d.f("M") * n, barriers: 4 * ctas,
-			sharedStores: 3 * 4 * tiles * ctas, conflicts: 0, storeBytes: 2 * d.f("M") * n}
-		if d["M"]%8 == 0 && d["N"]%16 == 0 {
-			c[sharedLoads] = 3 * 4 * d.f("M") / 8 * ctas
+	tensorBatch(batch("batch/3_mma", "batch_mma_64x32", nil, func(d dims, _ gpu.DType) counters {
+		n, k, tiles, rows := d.f("N"), d.f("K"), float64(batchTile(d)/8), float64(batchRows(d)/16)
+		ctas := ceil(n, batchRows(d))
+		c := counters{flopsTensor: 2 * 16 * 8 * 32 * tiles * rows * ctas * ceil(k, 32), flopsF32: 3 * d.f("M") * n, barriers: 4 * ctas,
+			sharedStores: 3 * 4 * tiles * rows * ctas, conflicts: 0, storeBytes: 2 * d.f("M") * n}
+		if d["M"]%8 == 0 && d["N"]%batchRows(d) == 0 {
+			c[sharedLoads] = 3 * 4 * d.f("M") / 8 * rows * ctas
 		}
 		if d["K"]%8 == 0 { // a request is eight rows of four 16-byte pieces; what is not there repeats the last row
-			c[loadRequests] = ceil(k, 32) * ctas * (2 + tiles)
-			c[loadBytes] = 2 * 8 * k * ctas * (2 + tiles)
-			if d["K"]%32 == 0 && d["N"]%16 == 0 && d["M"] == batchTile(d) {
+			c[loadRequests] = ceil(k, 32) * ctas * (2*rows + tiles)
+			c[loadBytes] = 2 * 8 * k * ctas * (2*rows + tiles)
+			if d["K"]%32 == 0 && d["N"]%batchRows(d) == 0 && d["M"] == batchTile(d) {
 				c[loadSectors] = c[loadBytes] / 32
 			}
 		} else {
@@ -57,7 +60,7 @@ var batches = []*Kernel{
 		}
 		return c
 	})),
-}
+)
 
 // batchTile is how many sequences a CTA of batch/3_mma has room for.
 func batchTile(d dims) int {
@@ -68,32 +71,67 @@ func batchTile(d dims) int {
 	return tile
 }
 
-// tensorBatch gives a step the geometry of batch/3_mma.
-func tensorBatch(k *Kernel) *Kernel {
-	k.choose = func(d dims) (string, gpu.Config) {
-		return fmt.Sprintf("batch_mma_%d", batchTile(d)), gpu.Config{Grid: gpu.Dim(over(d["N"], 16)), CTA: gpu.Dim(128)}
+// batchRows is how many rows of W a CTA of batch/3_mma takes: of those that there is an entry for, the ones with which the SM
+// that has most CTAs reads least, weights counted twice because they come from DRAM. Few rows spread evenly, many read the
+// sequences less often.
+func batchRows(d dims) int {
+	tile := batchTile(d)
+	choices := map[int][]int{8: {16, 32}, 16: {32, 64, 112}}[tile]
+	best, least := 32, math.MaxInt
+	for _, rows := range choices {
+		if reads := over(over(d["N"], rows), d[multiprocessors]) * (2*rows + tile); reads < least {
+			best, least = rows, reads
+		}
 	}
-	return k
+	return best
 }
 
-// batch is one step.
-func batch(name, function string, config func(d dims) gpu.Config, counts func(d dims, t gpu.DType) counters) *Kernel {
-	k := gemm(name, function, sixteenBits[:1], 1, 1, gpu.Dim(128), counts)[0]
-	k.config = config
-	k.limits = map[string]limit{"M": {mostSequences, `more sequences are kernels.Run("gemm", y, w, x)`}}
-	k.bench = nil
-	for _, m := range []int{1, 2, 4, 8, 16, 32, 64} {
+// tensorBatch gives a step the geometry of batch/3_mma.
+func tensorBatch(variants []*Kernel) []*Kernel {
+	for _, k := range variants {
+		suffix := strings.TrimPrefix(k.function, "batch_mma_64x32")
+		if suffix != "" {
+			k.least = 80
+		}
+		k.cases = append(k.cases, trial{dims: dims{"M": 5, "N": 2130, "K": 40}}, trial{dims: dims{"M": 12, "N": 8500, "K": 24}})
+		k.choose = func(d dims) (string, gpu.Config) {
+			return fmt.Sprintf("batch_mma_%dx%d%s", batchTile(d), batchRows(d), suffix), gpu.Config{Grid: gpu.Dim(over(d["N"], batchRows(d))), CTA: gpu.Dim(128)}
+		}
+	}
+	return variants
+}
+
+// batch is one step, for f16 and bf16, which the steps without tensor cores take on any device.
+func batch(name, function string, config func(d dims) gpu.Config, counts func(d dims, t gpu.DType) counters) []*Kernel {
+	variants := gemm(name, function, anyElements[:2], 1, 1, gpu.Dim(128), counts)
+	for i, k := range variants {
+		k.config = config
+		k.limits = map[string]limit{"M": {mostSequences, `more sequences are kernels.Run("gemm", y, w, x)`}}
+		k.bench = batchShapes(i == 0)
+		k.cases = []trial{
+			{dims: dims{"M": 1, "N": 1, "K": 1}}, {dims: dims{"M": 2, "N": 33, "K": 127}}, {dims: dims{"M": 7, "N": 31, "K": 64}},
+			{dims: dims{"M": 8, "N": 127, "K": 512}}, {dims: dims{"M": 9, "N": 130, "K": 200}}, {dims: dims{"M": 16, "N": 33, "K": 256}},
+			{dims: dims{"M": 17, "N": 66, "K": 1023}}, {dims: dims{"M": 64, "N": 64, "K": 128}}, {dims: dims{"M": 33, "N": 96, "K": 264}, inputs: outliers},
+			{dims: dims{"M": 63, "N": 17, "K": 40}}, {dims: dims{"M": 2, "N": 3, "K": 0}}, {dims: dims{"M": 20, "N": 24, "K": 40}, inputs: special},
+		}
+	}
+	return variants
+}
+
+// batchShapes are the numbers of sequences that share a layer's weights, or a single one; up to 16 they should take hardly
+// longer than one.
+func batchShapes(all bool) []benchShape {
+	numbers := []int{1, 2, 4, 8, 16, 32, 64}
+	if !all {
+		numbers = []int{16}
+	}
+	var shapes []benchShape
+	for _, m := range numbers {
 		shape := benchShape{trial: trial{dims: dims{"M": m, "N": 14336, "K": 7168}}, base: &base{"gemv/5_split_k", dims{"N": 14336, "K": 7168}}}
 		if m <= 16 {
 			shape.most = 1.15
 		}
-		k.bench = append(k.bench, shape)
+		shapes = append(shapes, shape)
 	}
-	k.cases = []trial{
-		{dims: dims{"M": 1, "N": 1, "K": 1}}, {dims: dims{"M": 2, "N": 33, "K": 127}}, {dims: dims{"M": 7, "N": 31, "K": 64}},
-		{dims: dims{"M": 8, "N": 127, "K": 512}}, {dims: dims{"M": 9, "N": 130, "K": 200}}, {dims: dims{"M": 16, "N": 33, "K": 256}},
-		{dims: dims{"M": 17, "N": 66, "K": 1023}}, {dims: dims{"M": 64, "N": 64, "K": 128}}, {dims: dims{"M": 33, "N": 96, "K": 264}, inputs: outliers},
-		{dims: dims{"M": 63, "N": 17, "K": 40}}, {dims: dims{"M": 2, "N": 3, "K": 0}}, {dims: dims{"M": 20, "N": 24, "K": 40}, inputs: special},
-	}
-	return k
+	return shapes
 }

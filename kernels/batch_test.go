@@ -18,7 +18,7 @@ func TestBatchHeaders(t *testing.T) {
 	near(t, "1_looped: M times its FLOPs", ratio(looped.FLOPs[perf.FLOPF32], one.FLOPs[perf.FLOPF32]), m)
 	near(t, "2_registers: W once for eight sequences, x as before", float64(registers.GlobalLoad.Requests), n*k/256*m/8+m*n*k/256)
 	near(t, "2_registers: the same FLOPs", ratio(registers.FLOPs[perf.FLOPF32], looped.FLOPs[perf.FLOPF32]), 1)
-	near(t, "3_mma: W once, x once for 16 rows", float64(mma.GlobalLoad.Requests), n*k/256+m*n*k/256/16)
+	near(t, "3_mma: W once, x once for 32 rows", float64(mma.GlobalLoad.Requests), n*k/256+m*n*k/256/32)
 	near(t, "3_mma: 16 sectors a request", perRequest(mma), 16)
 	near(t, "3_mma: 2MNK on tensor cores", float64(mma.FLOPs[perf.FLOPTensor]), 2*m*n*k)
 	near(t, "3_mma: FP32 FLOPs only where sums meet", float64(mma.FLOPs[perf.FLOPF32]), 3*m*n)

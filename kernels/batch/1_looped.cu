@@ -10,18 +10,18 @@
 
 #include "element.cuh"
 
-extern "C" __global__ void __launch_bounds__(128) batch_looped(__half *__restrict__ y, const __half *__restrict__ w,
-                                                              const __half *__restrict__ x, int m, int n, int k) {
+template <typename T>
+static __device__ __forceinline__ void batch(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
   int row = blockIdx.y * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;  // the sequences run fastest
   if (row >= n) return;
-  const __half *wrow = w + static_cast<size_t>(row) * k;
-  const __half *xrow = x + static_cast<size_t>(blockIdx.x) * k;
+  const T *wrow = w + static_cast<size_t>(row) * k;
+  const T *xrow = x + static_cast<size_t>(blockIdx.x) * k;
   float sum = 0;
   if (aligned16(w, x, k)) {
     const uint4 *wv = reinterpret_cast<const uint4 *>(wrow);
     const uint4 *xv = reinterpret_cast<const uint4 *>(xrow);
 #pragma unroll 2
-    for (int i = lane; i < k / 8; i += 32) sum = dot16<__half>(wv[i], xv[i], sum);
+    for (int i = lane; i < k / 8; i += 32) sum = dot16<T>(wv[i], xv[i], sum);
   } else {
 #pragma unroll 1
     for (int i = lane; i < k; i += 32) sum = fmaf(to_float(wrow[i]), to_float(xrow[i]), sum);
@@ -29,3 +29,8 @@ extern "C" __global__ void __launch_bounds__(128) batch_looped(__half *__restric
   sum = warp_sum(sum);
   if (lane == 0) store(y + static_cast<size_t>(blockIdx.x) * n + row, sum);
 }
+
+extern "C" __global__ void __launch_bounds__(128) batch_looped(__half *__restrict__ y, const __half *__restrict__ w,
+    const __half *__restrict__ x, int m, int n, int k) { batch(y, w, x, m, n, k); }
+extern "C" __global__ void __launch_bounds__(128) batch_looped_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
+    const __nv_bfloat16 *__restrict__ x, int m, int n, int k) { batch(y, w, x, m, n, k); }

@@ -10,12 +10,12 @@
 
 #include "element.cuh"
 
-extern "C" __global__ void __launch_bounds__(128, 6) batch_registers(__half *__restrict__ y, const __half *__restrict__ w,
-                                                                    const __half *__restrict__ x, int m, int n, int k) {
+template <typename T>
+static __device__ __forceinline__ void batch(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
   int row = blockIdx.y * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
   int first = blockIdx.x * 8;  // sequences first to first+7; where there are fewer, the last one is repeated and not stored
   if (row >= n) return;
-  const __half *wrow = w + static_cast<size_t>(row) * k;
+  const T *wrow = w + static_cast<size_t>(row) * k;
   float sum[8] = {};
   if (aligned16(w, x, k)) {
     const uint4 *wv = reinterpret_cast<const uint4 *>(wrow);
@@ -24,8 +24,8 @@ extern "C" __global__ void __launch_bounds__(128, 6) batch_registers(__half *__r
       uint4 piece = __ldcs(wv + i);
 #pragma unroll
       for (int s = 0; s < 8; s++) {
-        const __half *xrow = x + static_cast<size_t>(min(first + s, m - 1)) * k;
-        sum[s] = dot16<__half>(piece, reinterpret_cast<const uint4 *>(xrow)[i], sum[s]);
+        const T *xrow = x + static_cast<size_t>(min(first + s, m - 1)) * k;
+        sum[s] = dot16<T>(piece, reinterpret_cast<const uint4 *>(xrow)[i], sum[s]);
       }
     }
   } else {
@@ -42,3 +42,8 @@ extern "C" __global__ void __launch_bounds__(128, 6) batch_registers(__half *__r
     if (lane == 0 && first + s < m) store(y + static_cast<size_t>(first + s) * n + row, sum[s]);
   }
 }
+
+extern "C" __global__ void __launch_bounds__(128, 6) batch_registers(__half *__restrict__ y, const __half *__restrict__ w,
+    const __half *__restrict__ x, int m, int n, int k) { batch(y, w, x, m, n, k); }
+extern "C" __global__ void __launch_bounds__(128, 6) batch_registers_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
+    const __nv_bfloat16 *__restrict__ x, int m, int n, int k) { batch(y, w, x, m, n, k); }
