@@ -39,17 +39,33 @@ func Exec(ctx context.Context, o Options) error {
 	if len(o.Program) == 0 {
 		return errors.New("exec: which program?\nusage: memwall exec [--device virtual:a100] -- PROGRAM ARGUMENTS …")
 	}
-	name := strings.TrimPrefix(o.Device, "virtual:")
-	if name == "" || name == "virtual" {
-		name = perf.DefaultProfile
-	}
-	profile, err := perf.ProfileByName(name)
-	if err != nil {
-		return fmt.Errorf("exec: there is no virtual GPU %q\nthe devices are virtual:%s", o.Device, strings.Join(perf.ProfileNames(), ", virtual:"))
+	if _, err := profileOf(o.Device); err != nil {
+		return err
 	}
 	library, err := cached(ctx, o.Progress)
 	if err != nil {
 		return fmt.Errorf("exec: %w", err)
+	}
+	return execWith(ctx, o, library)
+}
+
+func profileOf(device string) (*perf.Profile, error) {
+	name := strings.TrimPrefix(device, "virtual:")
+	if name == "" || name == "virtual" {
+		name = perf.DefaultProfile
+	}
+	p, err := perf.ProfileByName(name)
+	if err != nil {
+		return nil, fmt.Errorf("exec: there is no virtual GPU %q\nthe devices are virtual:%s", device, strings.Join(perf.ProfileNames(), ", virtual:"))
+	}
+	return p, nil
+}
+
+// execWith is Exec with a library.
+func execWith(ctx context.Context, o Options, library *Library) error {
+	profile, err := profileOf(o.Device)
+	if err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "memwall-exec-")
 	if err != nil {
@@ -57,7 +73,7 @@ func Exec(ctx context.Context, o Options) error {
 	}
 	defer os.RemoveAll(dir)
 	records := filepath.Join(dir, "record")
-	env := append(library.Environment(), "MEMWALL_DEVICE="+name)
+	env := append(library.Environment(), "MEMWALL_DEVICE="+profile.Name)
 	if !o.Bare {
 		env = append(env, record.EnvironmentFile+"="+records)
 	}

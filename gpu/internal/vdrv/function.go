@@ -124,6 +124,9 @@ func vdrv_cuFuncGetAttribute(value *C.int, attribute C.CUfunction_attribute, han
 		*value = C.int(a.LocalBytes)
 	case C.CU_FUNC_ATTRIBUTE_NUM_REGS:
 		*value = C.int(a.Registers)
+		if limit := f.module.registers; limit > 0 {
+			*value = min(*value, C.int(limit))
+		}
 	case C.CU_FUNC_ATTRIBUTE_PTX_VERSION, C.CU_FUNC_ATTRIBUTE_BINARY_VERSION:
 		*value = C.int(10*p.ComputeMajor + p.ComputeMinor)
 	case C.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:

@@ -93,7 +93,10 @@ func vdrv_cuMemHostAlloc(p *unsafe.Pointer, bytes size, flags C.uint) result {
 
 //export vdrv_cuMemHostGetDevicePointer_v2
 func vdrv_cuMemHostGetDevicePointer_v2(d *devicePtr, p unsafe.Pointer, flags C.uint) result {
-	if _, _, ok := state.gpu.Allocation(driver.Address(uintptr(p))); !ok || d == nil {
+	state.mu.Lock()
+	_, registered := state.pinned[uintptr(p)]
+	state.mu.Unlock()
+	if _, _, ok := state.gpu.Allocation(driver.Address(uintptr(p))); !ok && !registered || d == nil {
 		return invalidValue
 	}
 	*d = devicePtr(uintptr(p))

@@ -2,6 +2,7 @@ package vdrv
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,32 @@ var (
 	externWord    = regexp.MustCompile(`(?m)^([ \t]*)\.extern([ \t]+\.(?:global|const|shared)\b[^;]*;)`)
 	variableName  = regexp.MustCompile(`([\w$%]+)[ \t]*(?:\[[^\]]*\][ \t]*)*;?$`)
 )
+
+// oldest is the PTX ISA version below which the parser reads nothing. What older texts say means the same in it.
+const oldest = 6
+
+// modern raises the version of a text that is older than the parser reads.
+func modern(text string) string {
+	m := versionNumber.FindStringSubmatchIndex(text)
+	if m == nil || newer(text[m[2]:m[3]], "", "5", "") {
+		return text
+	}
+	return text[:m[2]] + strconv.Itoa(oldest) + ".0" + text[m[5]:]
+}
+
+// registersMark stands before the most registers a thread that a linker was told, behind linkedMark.
+const registersMark = "// memwall: registers "
+
+// registerLimit takes the limit off a linked text; 0 where there is none.
+func registerLimit(text string) (rest string, limit int) {
+	body, linked := strings.CutPrefix(text, linkedMark+registersMark)
+	if !linked {
+		return text, 0
+	}
+	number, body, _ := strings.Cut(body, "\n")
+	limit, _ = strconv.Atoi(number)
+	return linkedMark + body, limit
+}
 
 // mergeLinked makes one PTX text of those that a linker has put one behind another: the header of the newest stands at the top,
 // and an extern variable that another text defines is left out. Other texts stay as they are.

@@ -42,3 +42,29 @@ func TestMergeLinked(t *testing.T) {
 		}
 	}
 }
+
+// Old versions are raised to the oldest that is read, others stay.
+func TestModern(t *testing.T) {
+	for text, want := range map[string]string{
+		".version 3.0\n.target sm_20": ".version 6.0\n.target sm_20", "// c\n  .version 5.12\n": "// c\n  .version 6.0\n",
+		".version 6.0\n": ".version 6.0\n", ".version 10.2\n": ".version 10.2\n", "no version": "no version", "": "",
+	} {
+		if got := modern(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A limit on registers goes with a linked text.
+func TestRegisterLimit(t *testing.T) {
+	for _, c := range []struct {
+		text, rest string
+		limit      int
+	}{
+		{partA, partA, 0}, {linkedMark + partA, linkedMark + partA, 0}, {linkedMark + registersMark + "38\n" + partA, linkedMark + partA, 38},
+	} {
+		if rest, limit := registerLimit(c.text); rest != c.rest || limit != c.limit {
+			t.Errorf("%d and %q, want %d and %q", limit, rest, c.limit, c.rest)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -21,6 +22,7 @@ type module struct {
 	m         driver.Module
 	functions map[string]*function
 	names     []string
+	registers int // most a thread, as the linker was told; 0: no limit
 	self      unsafe.Pointer
 }
 
@@ -80,7 +82,8 @@ func loadText(text string) (*module, result, string) {
 	if s := bound(); s != nil && s.Load != nil {
 		options = *s.Load
 	}
-	loaded, err := state.gpu.LoadPTX(mergeLinked(text), options)
+	text, registers := registerLimit(text)
+	loaded, err := state.gpu.LoadPTX(modern(mergeLinked(text)), options)
 	if err != nil {
 		var bad *ptx.Error
 		if errors.As(err, &bad) {
@@ -88,7 +91,7 @@ func loadText(text string) (*module, result, string) {
 		}
 		return nil, outOfMemory, err.Error()
 	}
-	m := &module{m: loaded, functions: map[string]*function{}, names: loaded.Functions()}
+	m := &module{m: loaded, registers: registers, functions: map[string]*function{}, names: loaded.Functions()}
 	return m, success, ""
 }
 
@@ -342,8 +345,9 @@ func (l *linker) add(text string, e result, why string) result {
 		return success
 	}
 	if e == success {
+		text, _ = registerLimit(text)
 		for _, part := range strings.Split(strings.TrimPrefix(text, linkedMark), nextMark) {
-			if _, err := ptx.Parse("PTX", part); err != nil {
+			if _, err := ptx.Parse("PTX", modern(part)); err != nil {
 				e, why = C.CUDA_ERROR_INVALID_PTX, err.Error()
 				break
 			}
@@ -392,7 +396,13 @@ func vdrv_cuLinkComplete(handle C.CUlinkState, out *unsafe.Pointer, bytes *size)
 	case out == nil:
 		return invalidValue
 	}
-	text := linkedMark + strings.Join(l.parts, nextMark)
+	text := linkedMark
+	for _, o := range l.options {
+		if n := uint32(uintptr(o.value)); o.option == C.CU_JIT_MAX_REGISTERS && n > 0 {
+			text += registersMark + strconv.Itoa(int(n)) + "\n"
+		}
+	}
+	text += strings.Join(l.parts, nextMark)
 	l.out = C.CString(text)
 	*out = unsafe.Pointer(l.out)
 	if bytes != nil {
