@@ -107,8 +107,8 @@ func TestMutatedPTX(t *testing.T) {
 	}
 }
 
-// corpusTexts are modules that compilers made: the shipped CUDA kernels and the corpus, without comments.
-func corpusTexts(t testing.TB) []string {
+// corpusTexts are modules of at most so many bytes that compilers made: the shipped CUDA kernels and the corpus, without comments.
+func corpusTexts(t testing.TB, most int) []string {
 	var list []string
 	for _, pattern := range []string{"../../../kernels/*/*.ptx", "testdata/corpus/*/*.ptx", "testdata/*.ptx"} {
 		files, _ := filepath.Glob(pattern)
@@ -117,7 +117,7 @@ func corpusTexts(t testing.TB) []string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(b) > 100_000 {
+			if len(b) > most {
 				continue
 			}
 			var text strings.Builder
@@ -242,15 +242,19 @@ func runWildly(t *testing.T, d *Device, r *rand.Rand, text string) {
 func TestMutatedCorpus(t *testing.T) {
 	d := openTest(t, testProfile())
 	r := rand.New(rand.NewPCG(3, 5))
-	texts := corpusTexts(t)
+	texts := corpusTexts(t, 100_000)
 	for range 60 {
 		runWildly(t, d, r, mutateStatements(r, texts[r.IntN(len(texts))], texts[r.IntN(len(texts))]))
 	}
 }
 
-// FuzzExecute mutates the n-th module of the corpus by a random sequence.
+// fuzzedBytes bounds the modules that the fuzzing engine gets: it gives an input up after 10 s of wall time, and under its
+// instrumentation a large module takes a second to load on a quiet machine.
+const fuzzedBytes = 12_000
+
+// FuzzExecute mutates the n-th small module of the corpus by a random sequence.
 func FuzzExecute(f *testing.F) {
-	texts := corpusTexts(f)
+	texts := corpusTexts(f, fuzzedBytes)
 	for i := range texts {
 		f.Add(uint16(i), uint64(1))
 	}
@@ -258,6 +262,9 @@ func FuzzExecute(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n uint16, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		text := mutateStatements(r, texts[int(n)%len(texts)], texts[r.IntN(len(texts))])
+		if len(text) > 2*fuzzedBytes {
+			return
+		}
 		start := cpuTime()
 		runWildly(t, d, r, text)
 		if took := cpuTime() - start; took > 30*time.Second {
