@@ -250,7 +250,7 @@ func TestMutatedCorpus(t *testing.T) {
 
 // fuzzedBytes bounds the modules that the fuzzing engine gets: it gives an input up after 10 s of wall time, and under its
 // instrumentation a large module takes a second to load on a quiet machine.
-const fuzzedBytes = 12_000
+const fuzzedBytes = 6_000
 
 // FuzzExecute mutates the n-th small module of the corpus by a random sequence.
 func FuzzExecute(f *testing.F) {

@@ -32,6 +32,7 @@ type sanitizer struct {
 	running    []*ctaCheck             // CTAs that have begun and not ended
 	bulkStores bool                    // some instruction writes device memory in bulk, past admit
 	over       *objectCheck            // mbarrier whose phase the operation at hand has completed
+	steps      uint64                  // watched instructions
 	equals     uint64                  // bytes of equal values written without an order
 	equalAt    string                  // where first
 	most       string                  // why something was not watched

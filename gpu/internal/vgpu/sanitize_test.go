@@ -1,8 +1,11 @@
 package vgpu
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"memwall/gpu/internal/driver"
 )
@@ -73,5 +76,25 @@ func TestSanitizeOthers(t *testing.T) {
 	})
 	if launches < 50 {
 		t.Errorf("only %d launches were watched", launches)
+	}
+}
+
+// A watched launch that finds something with every access ends when it is cancelled, too.
+func TestSanitizedLaunchEnds(t *testing.T) {
+	d := openTest(t, testProfile())
+	f := fn(t, loadModule(t, d, header+`.visible .entry k(.param .u64 p) {
+	.reg .b32 %r<2>; .reg .b64 %a;
+	mov.u32 %r0, %tid.x; cvt.u64.u32 %a, %r0; shl.b64 %a, %a, 20;
+L:	ld.global.u32 %r1, [%a+65536]; add.u64 %a, %a, 4096;
+	bra L;
+}
+`), "k")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	before := cpuTime()
+	_, err := d.Launch(ctx, &driver.Launch{Function: f, Grid: dim(2), CTA: dim(64), Args: pack(t, f, driver.Address(0)), Wait: true, Sanitize: true})
+	var fault *driver.Fault
+	if took := cpuTime() - before; !errors.As(err, &fault) || fault.Kind != driver.Timeout || took > time.Second {
+		t.Errorf("%v after %v of processor time", err, took)
 	}
 }
