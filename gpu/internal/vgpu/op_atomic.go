@@ -212,34 +212,13 @@ func opAtomicShared(w *warp, in *inst) {
 
 func (w *warp) atomicShared(in *inst, a *[32]uint64) {
 	s := w.site(in)
-	w.touchShared(in, s, a, in.atomicBytes())
-	if w.w.count {
-		s.atomicShared.contend(w.mask, a)
+	if in.atomicBytes() != 4 || !w.meetShared(in, s, a) {
+		w.touchShared(in, s, a, in.atomicBytes())
+		if w.w.count {
+			s.atomicShared.contend(w.mask, a)
+		}
 	}
 	w.atomicLanes(in, a, unsafe.Pointer(unsafe.SliceData(w.cta.shared)), 0, false)
-}
-
-// contend counts how an atomic's lanes share addresses: the distinct ones, and the lanes at the most wanted of them, which
-// the memory serves one after the other.
-func (c *atomicCounts) contend(mask uint32, a *[32]uint64) {
-	c.requests++
-	var keys [64]uint64 // a hash table, open addressing
-	var lanes [64]uint8
-	var most uint8
-	for m := mask; m != 0; m &= m - 1 {
-		address := a[lowest(m)]
-		at := address * 0x9e3779b97f4a7c15 >> 58
-		for lanes[at&63] > 0 && keys[at&63] != address {
-			at++
-		}
-		if lanes[at&63] == 0 {
-			c.distinct++
-		}
-		keys[at&63] = address
-		lanes[at&63]++
-		most = max(most, lanes[at&63])
-	}
-	c.passes += uint64(most)
 }
 
 func opAtomicGeneric(w *warp, in *inst) {

@@ -29,6 +29,7 @@ type worker struct {
 	address     [32]uint64
 	address2    [32]uint64
 	olds        [32]uint32 // what lanes of an atomic found
+	meetings    meetings   // of lanes, at atomics
 	contention  contention // of atomics on global memory
 
 	blocks  []blockCounts

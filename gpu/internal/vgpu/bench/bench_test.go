@@ -148,7 +148,7 @@ func TestPTXIsOfItsSource(t *testing.T) {
 func testReport() *Report {
 	r := &Report{CPU: "a CPU", Best: "jit", Rows: []Row{
 		{Name: "SGEMM 512³, 16 × 16 tile", peer: "sgemm", Figures: []Figure{{Path: "portable", Milliseconds: 500, Rate: 1e9}, {Path: "threaded", Milliseconds: 40, Rate: 1e10, Line: 35},
-			{Path: "jit", Milliseconds: 16, Rate: 2e10, Line: 18, Reached: true}}, Counting: 1.1, TwoCores: 1.9},
+			{Path: "jit", Milliseconds: 16, Rate: 2e10, Line: 18, Reached: true}}, Counting: 1.1, CountingReached: true, TwoCores: 1.7},
 		{Name: "branches, lanes alike", Figures: []Figure{{Path: "portable", Milliseconds: 20}, {Path: "threaded", Missing: "not on this machine"}, {Path: "jit", Missing: "not on this machine"}}},
 		{Name: "branches, lanes apart", Figures: []Figure{{Path: "portable", Milliseconds: 60}, {Path: "threaded", Missing: "not on this machine"}, {Path: "jit", Missing: "not on this machine", Line: 7}}},
 	}}
@@ -158,8 +158,24 @@ func testReport() *Report {
 
 func TestReportText(t *testing.T) {
 	text := testReport().String()
-	for _, want := range []string{"500           40      16      20000    × 1.10   × 1.90", "threaded ≤ 35: not reached; jit ≤ 18: reached",
+	for _, want := range []string{"× 1.10 reached  × 1.70 not reached", "counting ≤ × 1.25", "2 cores ≥ × 1.8", "threaded ≤ 35: not reached; jit ≤ 18: reached",
 		"jit ≤ 7: not on this machine; 3.00 × its twin, ≤ 5: reached", "MEASURED", "EXECUTED"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+// TestMachine: a machine on which a peer takes twice and 4.5 times what it took on the reference machine takes 3 times as long.
+func TestMachine(t *testing.T) {
+	r := testReport()
+	r.Peers = []PeerRow{{Peer: "P", Job: "a", Milliseconds: 20, Reference: 10}, {Peer: "P", Job: "b", Milliseconds: 9, Reference: 2}, {Peer: "Q", Job: "c", Milliseconds: 7}}
+	r.compareMachines()
+	if math.Abs(r.MachineRatio-3) > 1e-12 {
+		t.Errorf("ratio %g, want 3", r.MachineRatio)
+	}
+	text := r.String()
+	for _, want := range []string{"P, a × 2.00 (20 ms, 10 there); P, b × 4.50 (9 ms, 2 there); mean × 3.00.", "SGEMM 512³, 16 × 16 tile, threaded: 13.3 ms, ≤ 35: reached"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

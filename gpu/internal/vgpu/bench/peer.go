@@ -79,6 +79,9 @@ func (r *Report) compare(ctx context.Context, o Options, p Peer, row *Row, l *pe
 		}
 		c.Size, c.Ours = fmt.Sprintf("at %d³", l.Size), ours
 	}
+	if c.Size == "" {
+		c.Reference = p.Reference[row.peer]
+	}
 	c.Times = c.Milliseconds / c.Ours
 	c.Reached = c.Times >= c.Line
 	r.Peers = append(r.Peers, c)

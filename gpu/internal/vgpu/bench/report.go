@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -18,6 +19,9 @@ type Report struct {
 	Rows  []Row     `json:"jobs"`
 	Peers []PeerRow `json:"peers"`
 	Notes []string  `json:"notes,omitempty"` // what could not be measured, and how to get it
+	// MachineRatio is how much more CPU time a peer takes for its jobs on this machine than on the one that the lines are for
+	// (geometric mean); 0 where no peer with figures from there was measured.
+	MachineRatio float64 `json:"machine_ratio,omitempty"`
 }
 
 // Row is one job.
@@ -26,9 +30,11 @@ type Row struct {
 	Kernel             string   `json:"kernel"`
 	ThreadInstructions uint64   `json:"thread_instructions"`
 	Figures            []Figure `json:"paths"`
-	Counting           float64  `json:"counting_ratio"`              // CPU time with counters ÷ without
+	Counting           float64  `json:"counting_ratio"` // CPU time with counters ÷ without
+	CountingReached    bool     `json:"counting_reached"`
 	TwoCores           float64  `json:"two_cores_speedup,omitempty"` // by the clock; 0 where the machine has one core
-	TwinRatio          float64  `json:"ratio_to_twin,omitempty"`     // CPU time ÷ that of the same work without divergence
+	TwoCoresReached    bool     `json:"two_cores_reached,omitempty"`
+	TwinRatio          float64  `json:"ratio_to_twin,omitempty"` // CPU time ÷ that of the same work without divergence
 	TwinLine           float64  `json:"ratio_to_twin_line,omitempty"`
 
 	peer string
@@ -51,6 +57,7 @@ type PeerRow struct {
 	Job          string  `json:"job"`
 	Size         string  `json:"size,omitempty"` // where it is not the job's
 	Milliseconds float64 `json:"cpu_ms"`
+	Reference    float64 `json:"reference_cpu_ms,omitempty"` // what it took on the machine that the lines are for
 	Ours         float64 `json:"our_cpu_ms"`
 	Times        float64 `json:"times_faster"`
 	Line         float64 `json:"times_line"`
@@ -107,7 +114,7 @@ func verdict(reached bool) string {
 func (r *Report) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "job\tportable ms\tthreaded ms\tjit ms\tM instr/s\tcounting\t2 cores\tline\t")
+	fmt.Fprintln(w, "job\tportable ms\tthreaded ms\tjit ms\tM instr/s\t"+fmt.Sprintf("counting ≤ × %.2f\t2 cores ≥ × %.1f", countingLimit, coresLimit)+"\tline\t")
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		fmt.Fprintf(w, "%s\t", row.Name)
@@ -118,9 +125,9 @@ func (r *Report) String() string {
 				fmt.Fprintf(w, "%.3g\t", f.Milliseconds)
 			}
 		}
-		fmt.Fprintf(w, "%.0f\t× %.2f\t", row.bestFigure().Rate/1e6, row.Counting)
+		fmt.Fprintf(w, "%.0f\t× %.2f %s\t", row.bestFigure().Rate/1e6, row.Counting, verdict(row.CountingReached))
 		if row.TwoCores > 0 {
-			fmt.Fprintf(w, "× %.2f\t", row.TwoCores)
+			fmt.Fprintf(w, "× %.2f %s\t", row.TwoCores, verdict(row.TwoCoresReached))
 		} else {
 			fmt.Fprint(w, "–\t")
 		}
@@ -129,7 +136,7 @@ func (r *Report) String() string {
 	w.Flush()
 	fmt.Fprintf(&b, "\n%s, %s lanes at best. CPU time on one core, the least of several runs, all counters on: MEASURED; instr: of threads,\n"+
 		"EXECUTED, at the best path. Every result was within the rounding of its float64 reference. Counting: CPU time with counters ÷\n"+
-		"without, line × %.2f. 2 cores: time by the clock with one ÷ with two, line × %.1f.\n", r.CPU, r.Best, countingLimit, coresLimit)
+		"without. 2 cores: time by the clock with one ÷ with two.\n", r.CPU, r.Best)
 	if len(r.Peers) > 0 {
 		b.WriteString("\n")
 		w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -143,11 +150,50 @@ func (r *Report) String() string {
 		}
 		w.Flush()
 		b.WriteString("\nMEASURED on this machine in this run, ours with all counters on, the peers without any.\n")
+		b.WriteString(r.scaled())
 	}
 	for _, n := range r.Notes {
 		b.WriteString(n + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// compareMachines sets the ratio of this machine to the one that the lines are for.
+func (r *Report) compareMachines() {
+	product, n := 1.0, 0
+	for i := range r.Peers {
+		if p := &r.Peers[i]; p.Reference > 0 && p.Milliseconds > 0 {
+			product *= p.Milliseconds / p.Reference
+			n++
+		}
+	}
+	if n > 0 {
+		r.MachineRatio = math.Pow(product, 1/float64(n))
+	}
+}
+
+// scaled tells what the figures that have a line would be on the machine that the lines are for.
+func (r *Report) scaled() string {
+	if r.MachineRatio == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nThis machine against the one that the lines are for, by the peers' CPU time: ")
+	for _, p := range r.Peers {
+		if p.Reference > 0 {
+			fmt.Fprintf(&b, "%s, %s × %.2f (%.3g ms, %.3g there); ", p.Peer, p.Job, p.Milliseconds/p.Reference, p.Milliseconds, p.Reference)
+		}
+	}
+	fmt.Fprintf(&b, "mean × %.2f.\nDivided by it:", r.MachineRatio)
+	for i := range r.Rows {
+		for _, f := range r.Rows[i].Figures {
+			if f.Line > 0 && f.Missing == "" {
+				ms := f.Milliseconds / r.MachineRatio
+				fmt.Fprintf(&b, "\n  %s, %s: %.3g ms, ≤ %.3g: %s", r.Rows[i].Name, f.Path, ms, f.Line, verdict(ms <= f.Line))
+			}
+		}
+	}
+	return b.String() + "\n"
 }
 
 // lines are the limits of a row with their verdicts.
