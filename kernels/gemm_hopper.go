@@ -20,6 +20,22 @@ var hopperGEMMs = slices.Concat(
 		c[loadRequests] = 2 * steps
 		return c
 	})),
+	persistent(gemm("gemm/11_warp_specialised", "gemm_warp_specialised", sixteenBits, 128, 256, gpu.Dim(384), func(d dims, t gpu.DType) counters {
+		tiles := ceil(d.f("M"), 128) * ceil(d.f("N"), 256)
+		steps := tiles * ceil(d.f("K"), 64)
+		c := counters{flopsF32: 0, flopsTensor: 2 * 128 * 256 * 64 * steps, barriers: 12 * min(tiles, d.f(multiprocessors)), conflicts: 0,
+			sharedLoads: 2 * 4 * 5 * steps, sharedStores: 2 * steps}
+		c.tensorTraffic(d, t, 128, 256)
+		c[loadRequests] = 2 * steps
+		if d["N"]%8 == 0 { // Y leaves in boxes
+			boxes := 2 * ceil(d.f("M"), 128) * ceil(d.f("N"), 64)
+			c[barriers] += 32 * tiles
+			c[sharedStores] += 512 * tiles
+			c[sharedLoads] += boxes
+			c[storeRequests] = boxes
+		}
+		return c
+	})),
 )
 
 // wgmmaTile is how many columns of Y a CTA of gemm/10_wgmma makes: 256 where such tiles keep the SMs busy.
@@ -41,6 +57,26 @@ func mapped(variants []*Kernel) []*Kernel {
 				gpu.Config{Grid: gpu.Dim(over(d["M"], 128), over(d["N"], bn)), CTA: gpu.Dim(256), Shared: 4*(128+bn)*64*2 + 1024}
 		}
 		k.args = []string{"y", "wmap", "xmap", "M", "N", "K"}
+	}
+	return variants
+}
+
+// persistent gives a step the tensor maps and the geometry of gemm/11_warp_specialised: a CTA an SM, where there are tiles for
+// all of them.
+func persistent(variants []*Kernel) []*Kernel {
+	for _, k := range variants {
+		byTMA(k, func(dims) int { return 256 })
+		k.prefer = func(d dims) bool { return over(d["M"], 128)*over(d["N"], 256) >= d[multiprocessors] }
+		k.maps = append(k.maps, tensorMap{name: "ymap", of: "y", config: func(dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{64, 64}, Swizzle: 128} }})
+		config := func(d dims) gpu.Config {
+			return gpu.Config{Grid: gpu.Dim(min(over(d["M"], 128)*over(d["N"], 256), d[multiprocessors])), CTA: gpu.Dim(384), Shared: 4*(128+256)*64*2 + 4*64*64*2 + 1024}
+		}
+		k.cases = append(k.cases, trial{dims: dims{"M": 1, "N": 34000, "K": 72}}, trial{dims: dims{"M": 2100, "N": 24, "K": 8}}) // two tiles a CTA; two bands
+		boxes := func(d dims) bool { return d["N"]%8 == 0 }
+		k.stages = []stage{
+			{function: k.function, config: config, args: []string{"ymap", "wmap", "xmap", "M", "N", "K"}, when: boxes},
+			{function: k.function + "_ragged", config: config, args: []string{"y", "wmap", "xmap", "M", "N", "K"}, when: func(d dims) bool { return !boxes(d) }},
+		}
 	}
 	return variants
 }

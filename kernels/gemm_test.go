@@ -77,6 +77,14 @@ func TestGEMMHeaders(t *testing.T) {
 	near(t, "10_wgmma: 5 requests of shared memory a wgmma", float64(warpgroups.SharedLoad.Requests), 5*8*steps)
 	near(t, "10_wgmma: TMA writes two boxes a step", float64(warpgroups.SharedStore.Requests), 2*steps)
 	near(t, "10_wgmma: no bank conflicts", conflictsOf(warpgroups), 0)
+	special := h.count(t, "gemm/11_warp_specialised", huge...)
+	near(t, "11_warp_specialised: 10_wgmma's tensor FLOPs", ratio(special.FLOPs[perf.FLOPTensor], warpgroups.FLOPs[perf.FLOPTensor]), 1)
+	near(t, "11_warp_specialised: 10_wgmma's reads", ratio(special.GlobalLoad.Bytes, warpgroups.GlobalLoad.Bytes), 1)
+	near(t, "11_warp_specialised: 8 boxes a tile leave", float64(special.GlobalStore.Requests), 8*33792/256)
+	near(t, "11_warp_specialised: 12 arrivals a CTA and 32 a tile", float64(special.Barriers), 12*132+32*33792/256)
+	near(t, "11_warp_specialised: 512 shared stores a tile, and TMA's two a step", float64(special.SharedStore.Requests), 512*33792/256+2*steps)
+	near(t, "11_warp_specialised: as many CTAs as SMs", float64(special.CTAs), 132)
+	near(t, "11_warp_specialised: no bank conflicts", conflictsOf(special), 0)
 }
 
 // loadsPerFMA is how many values a lane reads from shared memory for each multiplication.

@@ -50,6 +50,16 @@ static __device__ __forceinline__ void tma_store(const TensorMap &map, int row, 
                : "memory");
 }
 
+// store_commit closes a group of this thread's copies to global memory, store_read waits until shared memory is free again.
+static __device__ __forceinline__ void store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+static __device__ __forceinline__ void store_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+// written_for_tma lets TMA see what this thread has written to shared memory.
+static __device__ __forceinline__ void written_for_tma() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// group_sync is a barrier of the 128 threads of a warpgroup; each has its own id, from 1.
+static __device__ __forceinline__ void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
+
 // matrix_descriptor describes rows of 128 bytes, kept in the 128-byte swizzle as TMA does, to wgmma: groups of eight rows lie
 // 1024 bytes apart (PTX ISA 9.7.15.5.1). 16 columns of 16 bits further are 32 bytes, 2 more in the descriptor.
 static __device__ __forceinline__ unsigned long long matrix_descriptor(unsigned shared) {

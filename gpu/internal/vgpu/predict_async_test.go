@@ -164,3 +164,35 @@ func TestClusteredPrediction(t *testing.T) {
 		t.Errorf("in clusters %g of the time without, %+v", x, pairs)
 	}
 }
+
+// A barrier of 128 threads does not wait for the CTA's others: two warpgroups, of which one computes and the other only meets
+// itself, take as long as the one that takes longer.
+func TestNamedBarriersApart(t *testing.T) {
+	d := openTest(t, timed(t, "h100"))
+	f := fn(t, loadModule(t, d, `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 products, .param .u32 meetings) {
+	.reg .pred %p<4>; .reg .b32 %r<8>; .reg .f32 %f<4>;
+	ld.param.u32 %r1, [products]; ld.param.u32 %r2, [meetings]; mov.u32 %r3, %tid.x; mov.f32 %f1, 0f3F800000;
+	setp.ge.u32 %p1, %r3, 128; @%p1 bra MEET;
+	setp.eq.u32 %p2, %r1, 0; @%p2 bra END;
+PRODUCT:	fma.rn.f32 %f1, %f1, %f1, %f1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p2, %r1, 0; @%p2 bra PRODUCT;
+	bra END;
+MEET:	setp.eq.u32 %p3, %r2, 0; @%p3 bra END;
+NEXT:	bar.sync 1, 128; sub.u32 %r2, %r2, 1; setp.ne.u32 %p3, %r2, 0; @%p3 bra NEXT;
+END:	ret;
+}
+`), "k")
+	cycles := func(products, meetings uint32) float64 {
+		r, err := d.Launch(t.Context(), &driver.Launch{Function: f, Grid: dim(1), CTA: dim(256), Args: pack(t, f, products, meetings), Wait: true, Count: true, Simulate: true})
+		if err != nil || !r.Simulated.Done() {
+			t.Fatal(err, r.Simulated)
+		}
+		return r.Simulated.Cycles
+	}
+	products, meetings, both := cycles(2000, 0), cycles(0, 400), cycles(2000, 400)
+	if !(meetings > 400*20) || !(both < 1.1*max(products, meetings)) || !(both >= 0.99*max(products, meetings)) {
+		t.Errorf("products take %g cycles, meetings %g, both %g", products, meetings, both)
+	}
+}

@@ -90,6 +90,7 @@ type instruction struct {
 	commit    bool
 	wgmma     bool
 	warpOnly  bool // bar.warp.sync, arrive without waiting
+	partners  int  // warps that meet at a barrier; 0: all of the CTA
 	stores    bool // a bulk copy to global memory
 	polls     bool // waits for a phase of an mbarrier
 }

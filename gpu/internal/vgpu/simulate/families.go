@@ -246,6 +246,8 @@ func barrierOf(x *instruction, in *ptx.Instruction, _ string) {
 	x.warpOnly = in.Has("warp") || in.Has("arrive") && !in.Has("cluster")
 	if x.warpOnly {
 		x.class = misc
+	} else if n := len(in.Operands); n == 2 && in.Operands[1].Kind == ptx.OperandImmediate {
+		x.partners = int(in.Operands[1].Bits / 32)
 	}
 }
 

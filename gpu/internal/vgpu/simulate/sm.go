@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	"memwall/gpu/perf"
 )
@@ -19,6 +20,7 @@ type warp struct {
 	next       float64   // when its next item may issue, by what it reads
 	after      perf.Wait // what it waits for until then, where that is nothing that it reads
 	waits      bool      // at a barrier
+	gate       int       // at which: 0 is that of the whole CTA, g that of the g-th group of warps as many as it counts
 	done       bool
 	copies     asynchronous
 	matrices   asynchronous
@@ -275,7 +277,7 @@ func (s *sm) issue(q *quarter, w *warp, t float64) {
 		w.next = max(next, s.depends(w))
 	}
 	if it.bar {
-		s.arrive(w, t)
+		s.arrive(w, it.code.partners, t)
 	}
 }
 
@@ -355,26 +357,41 @@ func (s *sm) leave(w *warp) {
 	w.r = nil
 }
 
-// arrive brings a warp to the barrier of its CTA.
-func (s *sm) arrive(w *warp, t float64) {
+// arrive brings a warp to the barrier of its CTA, or of so many neighbouring warps of it.
+func (s *sm) arrive(w *warp, partners int, t float64) {
 	c := &s.ctas[w.cta]
+	w.waits, w.gate = true, 0
+	if partners > 0 && partners < len(c.warps) {
+		w.gate = 1 + slices.Index(c.warps, w)/partners
+		waiting := 0
+		for _, other := range c.warps {
+			if other.waits && other.gate == w.gate {
+				waiting++
+			}
+		}
+		if waiting >= partners {
+			s.release(c, w.gate, t+barrierDelay)
+		}
+		return
+	}
 	c.arrived++
 	c.last = max(c.last, t)
-	w.waits = true
 	if c.arrived >= c.left {
-		s.release(c, t+barrierDelay)
+		s.release(c, 0, t+barrierDelay)
 	}
 }
 
-// release lets the warps of a CTA go that wait at its barrier.
-func (s *sm) release(c *resident, t float64) {
+// release lets the warps of a CTA go that wait at one of its barriers.
+func (s *sm) release(c *resident, gate int, t float64) {
 	for _, w := range c.warps {
-		if w.waits {
+		if w.waits && w.gate == gate {
 			w.waits = false
 			w.next, w.after = max(w.next, t), perf.WaitBarrier
 		}
 	}
-	c.arrived = 0
+	if gate == 0 {
+		c.arrived = 0
+	}
 	for q := range s.quarters {
 		s.quarters[q].try = min(s.quarters[q].try, t)
 	}
@@ -393,7 +410,7 @@ func (s *sm) finish(w *warp, t float64) {
 			s.start(t + s.m.turn*s.in.cutShare(int(w.cta)))
 		}
 	case c.arrived >= c.left && c.arrived > 0:
-		s.release(c, max(c.last, t)+barrierDelay)
+		s.release(c, 0, max(c.last, t)+barrierDelay)
 	}
 }
 
@@ -403,9 +420,11 @@ func (s *sm) unlock(t float64) bool {
 	for i := range s.ctas[:s.next] {
 		c := &s.ctas[i]
 		for _, w := range c.warps {
-			any = any || w.waits && !w.done
+			if w.waits && !w.done {
+				any = true
+				s.release(c, w.gate, t+1)
+			}
 		}
-		s.release(c, t+1)
 		for _, o := range c.objects {
 			any = any || !o.open
 			o.open = true
