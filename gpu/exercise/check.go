@@ -28,10 +28,13 @@ type exercise struct {
 	trial func(f *gpu.Function) (right bool, headline, why string)
 	// update judges a Go function of the reader's: one step of an online softmax.
 	update func(f func(m, l, x float64) (float64, float64)) (right bool, headline, why string)
+	// choose judges so many whole numbers, of which several choices may be right.
+	choose  func(values []int) (right bool, headline, why string)
+	choices int
 }
 
 // exercises is the course's, in order.
-var exercises = slices.Concat(theMemoryWall, readingWell, sharing, withoutMatrix)
+var exercises = slices.Concat(theMemoryWall, readingWell, climbing, sharing, withoutMatrix)
 
 // mistake is a way to go wrong and the number it leads to.
 type mistake struct {
@@ -55,7 +58,8 @@ type Result struct {
 
 // Check compares a guess with the answer of an exercise. A guess is a number (int, float, a figure of a report) or a text
 // with an optional unit: "33.6 MB", "3.13 ms", "≈ 1,024"; exercises that ask for a CUDA kernel take the function of a
-// %%cuda cell and launch it, one takes a Go function and calls it. An unknown exercise is an error that lists those that there are.
+// %%cuda cell and launch it, one takes a Go function and calls it, those that ask for a choice take a []int. An unknown exercise
+// is an error that lists those that there are.
 func Check(id string, guess any) *Result {
 	e := find(id)
 	if e == nil {
@@ -78,6 +82,15 @@ func Check(id string, guess any) *Result {
 			return r
 		}
 		r.Right, r.Headline, r.Why = e.update(f)
+		return r
+	}
+	if e.choose != nil {
+		values, ok := guess.([]int)
+		if !ok || len(values) != e.choices {
+			r.Headline, r.Why = fmt.Sprintf("No choice yet: it takes a []int of %d numbers, this is %v.", e.choices, guess), e.start
+			return r
+		}
+		r.Right, r.Headline, r.Why = e.choose(values)
 		return r
 	}
 	value, err := parseGuess(guess, e.unit)

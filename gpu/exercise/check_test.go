@@ -13,11 +13,13 @@ import (
 // TestAnswers compares the formulas with numbers worked out by hand from the datasheets.
 func TestAnswers(t *testing.T) {
 	for id, want := range map[string]float64{
-		"01.1": 33_554_432,                                          // 4096·4096·2
-		"01.2": 33_554_432.0 / (33_554_432 + 16_384),                // 2·4096² FLOP over weights, input and output
-		"01.3": 989.0 / 4.8 / (1 - 989.0/4.8/2048),                  // 229.1
-		"01.4": 165.2 / 1.008 / (1 - 163.8889/2048.0),               // 178.2
-		"01.5": 4800 / 15.00983,                                     // (8,030,261,248 − 525,336,576)·2 B
+		"01.1": 33_554_432,                            // 4096·4096·2
+		"01.2": 33_554_432.0 / (33_554_432 + 16_384),  // 2·4096² FLOP over weights, input and output
+		"01.3": 989.0 / 4.8 / (1 - 989.0/4.8/2048),    // 229.1
+		"01.4": 165.2 / 1.008 / (1 - 163.8889/2048.0), // 178.2
+		"01.5": 4800 / 15.00983,                       // (8,030,261,248 − 525,336,576)·2 B
+		"03.1": 0.5, "03.2": 64, "03.3": 32,
+		"03.4": 64 * 7.4e12,                                         // 474 TFLOP/s
 		"04.1": 8 * 33_570_816.0 / 33_685_504,                       // weights, input and output of one; of eight
 		"04.2": 2 * 33_570_816 / 4.8e12 * 989e12 / (2 * 16_777_216), // 412
 		"04.3": 100 * (1 - 567.0/1600), "04.4": 231,                 // by hand
@@ -47,11 +49,11 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s twice", e.id)
 		}
 		seen[e.id] = true
-		if e.question == "" || e.start == "" || e.trial == nil && e.update == nil && e.formula() == "" || unitNames[e.unit] == nil {
+		if e.question == "" || e.start == "" || e.trial == nil && e.update == nil && e.choose == nil && e.formula() == "" || unitNames[e.unit] == nil {
 			t.Errorf("%s: a text is missing", e.id)
 		}
-		if e.trial != nil || e.update != nil {
-			continue // TestKernels, TestUpdate
+		if e.trial != nil || e.update != nil || e.choose != nil {
+			continue // TestKernels, TestUpdate, TestTile
 		}
 		if r := Check(e.id, e.answer()); !r.Right || r.Why != e.formula() {
 			t.Errorf("%s: the answer itself: %v", e.id, r)

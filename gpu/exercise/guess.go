@@ -121,6 +121,7 @@ var unitNames = map[string][]string{
 	"B":        {"B", "byte", "bytes", "Byte", "Bytes"},
 	"FLOP":     {"FLOP", "FLOPs", "flop", "flops"},
 	"FLOP/B":   {"FLOP/B", "FLOP/byte", "FLOPs/B", "FLOP per byte", "flop/b", "F/B"},
+	"FLOP/s":   {"FLOP/s", "FLOPS", "FLOPs/s", "flop/s", "flops"},
 	"s":        {"s", "sec", "second", "seconds"},
 	"tokens":   {"tokens", "token", "tok", "rows"},
 	"tokens/s": {"tokens/s", "token/s", "tok/s", "tokens per second", "tokens a second", "t/s", "/s"},
