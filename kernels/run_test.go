@@ -66,7 +66,7 @@ func TestBest(t *testing.T) {
 		m, k   int
 		want   string
 	}{
-		{"virtual:h200", gpu.F16, 128*132, 16, "gemm/11_warp_specialised"},
+		{"virtual:h200", gpu.F16, 128 * 132, 16, "gemm/11_warp_specialised"},
 		{"virtual:h200", gpu.F16, 100, 16, "gemm/10_wgmma"}, {"virtual:h200", gpu.BF16, 100, 16, "gemm/10_wgmma"},
 		{"virtual:h200", gpu.F16, 16, 16, "gemm/9_cp_async"}, {"virtual:h200", gpu.F16, 100, 15, "gemm/9_cp_async"},
 		{"virtual:h200", gpu.F16, 100, 0, "gemm/9_cp_async"}, {"virtual:h200", gpu.F32, 100, 16, "gemm/6_vectorised"},
