@@ -17,7 +17,7 @@ var registry = slices.Concat(probes, gemvs, batches, gemms, linears, gateds, sof
 	attentions, decodes, pageds)
 
 // ladders are the families whose steps do the same job, from naive to fast: their name alone means the best step.
-var ladders = map[string]bool{"gemv": true, "batch": true, "gemm": true, "linear": true, "gated": true, "linear": true, "gated": true, "softmax": true, "rmsnorm": true, "layernorm": true, "addnorm": true, "glu": true, "rope": true, "append": true, "embed": true,
+var ladders = map[string]bool{"gemv": true, "batch": true, "gemm": true, "linear": true, "gated": true, "softmax": true, "rmsnorm": true, "layernorm": true, "addnorm": true, "glu": true, "rope": true, "append": true, "embed": true,
 	"attention": true, "decode": true}
 
 // Listing is a list of kernels that shows itself as a table.
