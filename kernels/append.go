@@ -37,8 +37,8 @@ func kvAppend(name string, separate bool) []*Kernel {
 				}
 				return n
 			}}},
-			precondition: ropePrecondition,
-			validate:     func(d dims, ints func(string) []int) error { return checkSlots(ints("slots"), d["N"]*d["S"]) },
+			precondition: ropePrecondition, limits: ropeLimits,
+			validate: func(d dims, ints func(string) []int) error { return checkSlots(ints("slots"), d["N"]*d["S"]) },
 			bytes: formula{fmt.Sprintf("%g·T·Hq·P + %g·stored·Hkv·D + 8·T + 4·P", 4*e, 4*e), func(d dims) float64 {
 				return 4*e*d.f("T")*d.f("Hq")*d.f("P") + 4*e*d.f("stored")*d.f("Hkv")*d.f("D") + 8*d.f("T") + 4*d.f("P")
 			}},
@@ -74,7 +74,7 @@ func kvAppend(name string, separate bool) []*Kernel {
 			k.function = "append_fused" + v.suffix
 			k.args = []string{"q", "keys", "values", "k", "v", "positions", "slots", "frequencies", "Hq", "Hkv", "D", "P", "magnitude", "adjacent"}
 			k.config = func(d dims) gpu.Config {
-				return gpu.Config{Grid: gpu.Dim(d["T"], over(d["Hq"]+2*d["Hkv"], 8)), CTA: gpu.Dim(64)}
+				return gpu.Config{Grid: gpu.Dim(d["T"], over(d["Hq"]+2*d["Hkv"], 32)), CTA: gpu.Dim(128), Shared: sineBytes(d)}
 			}
 		}
 		variants = append(variants, k)

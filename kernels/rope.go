@@ -105,21 +105,20 @@ var ropes = slices.Concat(
 		}),
 	rope("rope/2_vec", "rope_vec", []string{"H", "D", "P", "magnitude", "adjacent"},
 		func(d dims) gpu.Config {
-			return gpu.Config{Grid: gpu.Dim(d["T"], over(d["H"], 8)), CTA: gpu.Dim(64)}
+			return gpu.Config{Grid: gpu.Dim(d["T"], over(d["H"], 32)), CTA: gpu.Dim(128), Shared: sineBytes(d)}
 		},
 		func(d dims, t gpu.DType) counters {
-			pairs, e := d.f("T")*d.f("H")*d.f("P"), float64(t.Bytes())
-			c := counters{storeBytes: 2 * e * pairs}
-			if few := 8 / t.Bytes(); d["P"]%few == 0 && d["D"]%few == 0 {
-				side := 0 // (group, first head) that a CTA works on
-				if groups := d["P"] / few; groups > 0 {
-					side = groups * max(1, 64/groups)
-				}
-				c[flopsSFU] = 2 * d.f("T") * float64(over(d["H"], 8)*side*few)
-			}
-			return c
+			ctas, e := d.f("T")*float64(over(d["H"], 32)), float64(t.Bytes())
+			elements := 2 * d.f("T") * d.f("H") * d.f("P")
+			return counters{storeBytes: e * elements, loadBytes: e*elements + ctas*4*(float64(min(d["P"], 128))+d.f("P")), flopsSFU: 2 * ctas * d.f("P"), barriers: 4 * ctas}
 		}),
 )
+
+// sineBytes is the shared memory for a token's sines and cosines.
+func sineBytes(d dims) int { return 8 * d["P"] }
+
+// ropeLimits: the sines lie in 48 KiB.
+var ropeLimits = map[string]limit{"P": {6144, "heads of up to 12,288 elements can be turned"}}
 
 // ropeTable are the operands that say how heads are turned.
 func ropeTable() []operand {
@@ -163,7 +162,7 @@ func rope(name, function string, pass []string, config func(d dims) gpu.Config, 
 		variants = append(variants, &Kernel{
 			name: name, function: function + v.suffix,
 			operands: append([]operand{{name: "x", inout: true, partial: true, dtype: t, shape: []string{"T", "H", "D"}}}, ropeTable()...),
-			scalars:  ropeScalars, pass: pass, config: config, precondition: ropePrecondition,
+			scalars:  ropeScalars, pass: pass, config: config, precondition: ropePrecondition, limits: ropeLimits,
 			bytes: formula{fmt.Sprintf("%g·T·H·P + 4·T + 4·P", 4*e), func(d dims) float64 { return 4*e*d.f("T")*d.f("H")*d.f("P") + 4*d.f("T") + 4*d.f("P") }},
 			flops: formula{"6·T·H·P (turn) + 3·T·P (angle, sine, cosine)", func(d dims) float64 { return 6*d.f("T")*d.f("H")*d.f("P") + 3*d.f("T")*d.f("P") }},
 			terms: func(dims) float64 { return 32 },

@@ -8,7 +8,7 @@
 //
 // The Go loop: for t { turn(q[t], pos[t]); kr := turn(k[t], pos[t]); if s := slots[t]; s >= 0 { K[s] = kr; V[s] = v[t] } }
 
-#include "ropehead.cuh"
+#include "rope.cuh"
 
 // turn_rows turns the heads of each token from one tensor to another, or in place.
 template <typename T>

@@ -1,47 +1,50 @@
-// ropehead.cuh: a piece of a head turned at once, for rope/2_vec and the fused append.
+// ropehead.cuh: heads of a token turned 16 bytes at a time, with sines from shared memory, for rope/2_vec and the fused append.
 #pragma once
 #include "rope.cuh"
+#include "rows.cuh"
 
-// few is how many neighbouring elements a thread takes at a time: 8 bytes of them.
+// evenly says whether a head's turned part is whole groups of 16-byte pieces in either layout, at addresses that are.
 template <typename T>
-constexpr int few = 8 / sizeof(T);
-
-template <typename T>
-struct alignas(8) Few { T v[8 / sizeof(T)]; };
-
-// evenly says whether a head's turned part is whole groups in either layout, at addresses that are.
-template <typename T>
-static __device__ __forceinline__ bool evenly(int dim, int pairs, const void *a, const void *b) {
-  return pairs % few<T> == 0 && ((reinterpret_cast<size_t>(a) | reinterpret_cast<size_t>(b) | static_cast<size_t>(dim) * sizeof(T)) & 7) == 0;
+static __device__ __forceinline__ bool evenly(int dim, int pairs, const void *a, const void *b = nullptr, const void *c = nullptr) {
+  return pairs % wide<T> == 0 && rows16<T>(dim, a, b, c);
 }
 
-// turns is few pairs' sines and cosines, from pair i on.
-template <typename T>
-static __device__ __forceinline__ void turns(float2 (&t)[8 / sizeof(T)], int position, const float *__restrict__ frequencies, int i, float magnitude) {
-#pragma unroll
-  for (int j = 0; j < few<T>; j++) t[j] = turn(position, frequencies[i + j], magnitude);
+// sines puts each pair's sine and cosine at a position into shared memory, for all heads of a token.
+static __device__ __forceinline__ void sines(float2 *table, int position, const float *__restrict__ frequencies, int pairs, float magnitude) {
+  for (int i = threadIdx.x; i < pairs; i += blockDim.x) table[i] = turn(position, frequencies[i], magnitude);
+  __syncthreads();
 }
 
-// turn_few turns few pairs from pair i on, from one head to another; from and to may be the same.
+// turn_group turns pairs i, i+1 … of a head, as many as a piece of 16 bytes has elements, from one head to another, or in place.
 template <typename T>
-static __device__ __forceinline__ void turn_few(T *to, const T *from, int i, int pairs, const float2 (&t)[8 / sizeof(T)], bool adjacent) {
-  int a = adjacent ? 2 * i : i, b = adjacent ? 2 * i + few<T> : i + pairs;
-  Few<T> x = *reinterpret_cast<const Few<T> *>(from + a), y = *reinterpret_cast<const Few<T> *>(from + b), u, v;
+static __device__ __forceinline__ void turn_group(T *to, const T *from, int i, int pairs, const float2 *table, bool adjacent) {
+  constexpr int n = wide<T>;
+  int a = adjacent ? 2 * i : i, b = adjacent ? 2 * i + n : i + pairs;
+  float x[n], y[n];
+  unpack<T>(x, *reinterpret_cast<const uint4 *>(from + a));
+  unpack<T>(y, *reinterpret_cast<const uint4 *>(from + b));
+  if (adjacent) {  // pair j lies in elements 2j and 2j+1 of x and y together
 #pragma unroll
-  for (int j = 0; j < few<T>; j++) {
-    if (adjacent) {  // pair j lies in elements 2j and 2j+1 of x and y together
-      constexpr int half = few<T> / 2;
-      const Few<T> &w = j < half ? x : y;
-      float2 r = rotated(to_float(w.v[2 * (j % half)]), to_float(w.v[2 * (j % half) + 1]), t[j]);
-      Few<T> &z = j < half ? u : v;
-      store(&z.v[2 * (j % half)], r.x);
-      store(&z.v[2 * (j % half) + 1], r.y);
-    } else {
-      float2 r = rotated(to_float(x.v[j]), to_float(y.v[j]), t[j]);
-      store(&u.v[j], r.x);
-      store(&v.v[j], r.y);
+    for (int j = 0; j < n / 2; j++) {
+      float2 r = rotated(x[2 * j], x[2 * j + 1], table[i + j]), s = rotated(y[2 * j], y[2 * j + 1], table[i + n / 2 + j]);
+      x[2 * j] = r.x, x[2 * j + 1] = r.y, y[2 * j] = s.x, y[2 * j + 1] = s.y;
+    }
+  } else {
+#pragma unroll
+    for (int j = 0; j < n; j++) {
+      float2 r = rotated(x[j], y[j], table[i + j]);
+      x[j] = r.x, y[j] = r.y;
     }
   }
-  *reinterpret_cast<Few<T> *>(to + a) = u;
-  *reinterpret_cast<Few<T> *>(to + b) = v;
+  *reinterpret_cast<uint4 *>(to + a) = pack<T>(x);
+  *reinterpret_cast<uint4 *>(to + b) = pack<T>(y);
+}
+
+// turn_pair turns one pair.
+template <typename T>
+static __device__ __forceinline__ void turn_pair(T *to, const T *from, int i, int pairs, const float2 *table, bool adjacent) {
+  int2 p = places(i, pairs, adjacent);
+  float2 r = rotated(to_float(from[p.x]), to_float(from[p.y]), table[i]);
+  store(to + p.x, r.x);
+  store(to + p.y, r.y);
 }

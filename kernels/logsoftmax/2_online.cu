@@ -4,7 +4,7 @@
 // Idea: 512 threads a row, 16 bytes a lane; a running maximum and the sum relative to it, as softmax/3_online.
 // Expect: two reads and one write an element in place of three and one, a sixth of the load requests, 16 sectors each. Rows
 //   that are no multiple of 16 bytes go an element at a time.
-// A profiler should show: sixteen warps on a row in place of one; the second read hits L2.
+// A profiler should show: sixteen warps on a row in place of one; the second read hits L2 while the rows under way fit into it.
 //
 // The Go loop: m, s := -inf, 0; for c { n := max(m, x[c]); s = s*exp(m-n) + exp(x[c]-n); m = n }; for c { y[c] = x[c] - m - log(s) }
 
