@@ -88,6 +88,8 @@ func slicesOf(d dims) int {
 func split(variants []*Kernel) []*Kernel {
 	for _, k := range variants {
 		suffix := strings.TrimPrefix(k.function, "gemv_split_1")
+		// Two waves of gemv/4_rows, 8 CTAs of 16 rows an SM, need no slices, and read x less often.
+		k.prefer = func(d dims) bool { return d["N"] < 2*8*16*d[multiprocessors] }
 		k.choose = func(d dims) (string, gpu.Config) {
 			s := slicesOf(d)
 			return fmt.Sprintf("gemv_split_%d%s", s, suffix), gpu.Config{Grid: gpu.Dim(over(d["N"], 8/s)), CTA: gpu.Dim(256)}

@@ -88,6 +88,21 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// TestBestGEMV: many rows fill the GPU without slices, few do not, by the number of its SMs.
+func TestBestGEMV(t *testing.T) {
+	for _, c := range []struct {
+		device string
+		n      int
+		want   string
+	}{{"virtual:h200", 4096, "gemv/5_split_k"}, {"virtual:h200", 57344, "gemv/4_rows"}, {"virtual:t4", 14336, "gemv/4_rows"}} {
+		dev := open(t, c.device)
+		launches, err := measured("gemv", nil, []any{dev.Zeros(gpu.F16, c.n), dev.Zeros(gpu.F16, c.n, 8), dev.Zeros(gpu.F16, 8)})
+		if err != nil || launches[0].Kernel != c.want {
+			t.Errorf("%d rows on %s: %v, %v, want %s", c.n, c.device, launches, err, c.want)
+		}
+	}
+}
+
 // TestSlices runs kernels on views that start anywhere: narrow paths take what wide ones cannot.
 func TestSlices(t *testing.T) {
 	dev := open(t, "virtual:h200")
