@@ -119,7 +119,7 @@ func vdrv_cuFuncGetAttribute(value *C.int, attribute C.CUfunction_attribute, han
 	case C.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
 		*value = C.int(a.SharedBytes)
 	case C.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-		*value = 0
+		*value = C.int(f.module.constants())
 	case C.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
 		*value = C.int(a.LocalBytes)
 	case C.CU_FUNC_ATTRIBUTE_NUM_REGS:

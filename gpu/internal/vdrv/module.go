@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"memwall/gpu/internal/driver"
@@ -23,6 +24,7 @@ type module struct {
 	functions map[string]*function
 	names     []string
 	registers int // most a thread, as the linker was told; 0: no limit
+	constants func() int
 	self      unsafe.Pointer
 }
 
@@ -83,7 +85,8 @@ func loadText(text string) (*module, result, string) {
 		options = *s.Load
 	}
 	text, registers := registerLimit(text)
-	loaded, err := state.gpu.LoadPTX(modern(mergeLinked(text)), options)
+	text = modern(mergeLinked(text))
+	loaded, err := state.gpu.LoadPTX(text, options)
 	if err != nil {
 		var bad *ptx.Error
 		if errors.As(err, &bad) {
@@ -91,8 +94,23 @@ func loadText(text string) (*module, result, string) {
 		}
 		return nil, outOfMemory, err.Error()
 	}
-	m := &module{m: loaded, registers: registers, functions: map[string]*function{}, names: loaded.Functions()}
+	m := &module{m: loaded, registers: registers, constants: sync.OnceValue(func() int { return constantBytes(text) }), functions: map[string]*function{}, names: loaded.Functions()}
 	return m, success, ""
+}
+
+// constantBytes is the size of the constant variables of a text.
+func constantBytes(text string) int {
+	m, err := ptx.Parse("PTX", text)
+	if err != nil {
+		return 0
+	}
+	total := 0
+	for _, v := range m.Variables {
+		if v.Space == "const" {
+			total += int(v.Size)
+		}
+	}
+	return total
 }
 
 //export vdrv_cuModuleLoadData
