@@ -8,7 +8,7 @@ import pytest
 LEAST = 0.97
 CHOICE = """cudapy.test_array cudapy.test_atomics cudapy.test_blackscholes cudapy.test_boolean cudapy.test_complex cudapy.test_const_string
 cudapy.test_datetime cudapy.test_dispatcher cudapy.test_errors cudapy.test_exception cudapy.test_fastmath cudapy.test_forall cudapy.test_gufunc
-cudapy.test_lang cudapy.test_local_mem cudapy.test_matmul cudapy.test_multithreads cudapy.test_operator cudapy.test_print cudapy.test_recarray_usecases
+cudapy.test_lang cudapy.test_localmem cudapy.test_matmul cudapy.test_multithreads cudapy.test_operator cudapy.test_print cudapy.test_record_dtype
 cudapy.test_reduction cudapy.test_slicing cudapy.test_sm cudapy.test_sync cudapy.test_vectorize cudapy.test_warp_ops
 cudadrv.test_array_attr cudadrv.test_context_stack cudadrv.test_cuda_array_slicing cudadrv.test_cuda_auto_context cudadrv.test_cuda_devicerecord
 cudadrv.test_cuda_memory cudadrv.test_cuda_ndarray cudadrv.test_deallocations cudadrv.test_detect cudadrv.test_events cudadrv.test_host_alloc
