@@ -140,7 +140,7 @@ func (f *Function) prepare(spec LaunchSpec, args []any) (*driver.Launch, *packer
 		}
 	}
 	l := &driver.Launch{Function: f.f, Grid: c.Grid.driver(), CTA: c.CTA.driver(), Shared: c.Shared,
-		Cooperative: c.Cooperative, Args: p.buffer, Wait: true, Count: true, Simulate: Simulation()}
+		Cooperative: c.Cooperative, Args: p.buffer, Wait: true, Count: true, Simulate: Simulation(), LeastBytes: spec.MinimumBytes}
 	if c.Cluster != (Dim3{}) {
 		l.Cluster = c.Cluster.driver()
 	}

@@ -207,11 +207,12 @@ type Launch struct {
 	Stream      Stream // nil: the default stream
 	Args        []byte
 	Wait        bool
-	Count       bool // keep counters, caches and lines (virtual)
-	Warm        bool // keep the L2 of the launch before
-	Simulate    bool // predict the time by simulating an SM (virtual; needs Count)
-	Probe       bool // run only as many CTAs as a prediction needs, cut short: memory is left incomplete (virtual; implies Simulate)
-	Sample      int  // execute every k-th CTA; 0 and 1 mean all
+	Count       bool    // keep counters, caches and lines (virtual)
+	Warm        bool    // keep the L2 of the launch before
+	Simulate    bool    // predict the time by simulating an SM (virtual; needs Count)
+	Probe       bool    // run only as many CTAs as a prediction needs, cut short: memory is left incomplete (virtual; implies Simulate)
+	Sample      int     // execute every k-th CTA; 0 and 1 mean all
+	LeastBytes  float64 // of DRAM traffic of the whole grid, where it is known: of a sample it tells how much CTAs share
 	// SampleTime chooses Sample, a power of two, so that the launch takes about so long on this host; 0: Sample holds.
 	SampleTime time.Duration
 	Repeat     int      // timed samples on a real GPU; 0 means 1

@@ -138,6 +138,17 @@ func near(a, b uint64) bool {
 	return math.Abs(float64(a)-float64(b)) <= 0.02*float64(max(a, b))
 }
 
+// sharedBySample is what part of the sectors that a sample's CTAs read from DRAM the CTAs of the whole grid would, each for itself:
+// those of a sample lie far apart, and find nothing in L2 that their neighbours have read. 1 where that is not known.
+func sharedBySample(l *driver.Launch, c *perf.Counts, fetched uint64) float64 {
+	if l.Sample <= 1 || l.LeastBytes <= 0 || fetched == 0 || c.CTAs == 0 {
+		return 1
+	}
+	whole := 32 * float64(fetched) * float64(l.Grid.Count()) / float64(c.CTAs)
+	again := float64(c.Cache.DRAMReadSectors) / float64(max(c.Cache.DistinctRead, 1)) // the sample's own re-fetches
+	return min(1, l.LeastBytes*max(again, 1)/whole)
+}
+
 // contentionOf is how many cycles L2 works for what the atomics of the whole grid want most.
 func (d *Device) contentionOf(l *driver.Launch, c *perf.Counts) float64 {
 	cycles := c.Hottest.Cycles(d.profile)
@@ -187,6 +198,12 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Re
 		in.DRAM[id] = float64(came) / float64(asked)
 	})
 	in.Contention = d.contentionOf(l, c)
+	if share := sharedBySample(l, c, fetched); share < 1 {
+		for i := range in.DRAM {
+			in.DRAM[i] *= share // unknown ones stay below 0
+		}
+		fetched = uint64(share * float64(fetched))
+	}
 	if requested > 0 {
 		in.Mean = float64(fetched) / float64(requested)
 	}

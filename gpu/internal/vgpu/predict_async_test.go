@@ -196,3 +196,32 @@ END:	ret;
 		t.Errorf("products take %g cycles, meetings %g, both %g", products, meetings, both)
 	}
 }
+
+// CTAs that all read the same: those of a sample lie apart and each reads it from DRAM, those of the whole grid share it in L2. The
+// least traffic, where it is known, tells the difference.
+func TestSampledSharing(t *testing.T) {
+	const text = header + `.visible .entry k(.param .u64 x, .param .u64 y) {
+	.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<5>; .reg .f32 %f<5>;
+	ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; and.b32 %r3, %r2, 63;
+	mul.wide.u32 %d3, %r1, 16; add.s64 %d1, %d1, %d3; mul.wide.u32 %d3, %r3, 65536; add.s64 %d1, %d1, %d3; mov.u32 %r3, 0;
+L:	ld.global.cg.v4.f32 {%f1, %f2, %f3, %f4}, [%d1]; add.s64 %d1, %d1, 4096; add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 16; @%p bra L;
+	mad.lo.u32 %r3, %r2, 256, %r1; mul.wide.u32 %d3, %r3, 4; add.s64 %d2, %d2, %d3; st.global.f32 [%d2], %f1;
+	ret;
+}
+`
+	d := openTest(t, timed(t, "h100"))
+	f := fn(t, loadModule(t, d, text), "k")
+	const ctas = 4096
+	x, y := allocate(t, d, 4<<20), allocate(t, d, 4*256*ctas)
+	run := func(sample int, least float64) float64 {
+		r, err := d.Launch(t.Context(), &driver.Launch{Function: f, Grid: dim(ctas), CTA: dim(256), Sample: sample, LeastBytes: least, Args: pack(t, f, x, y), Wait: true, Count: true, Simulate: true})
+		if err != nil || !r.Simulated.Done() {
+			t.Fatalf("%v, %+v", err, r)
+		}
+		return r.Simulated.Seconds
+	}
+	whole, told := run(1, 0), run(64, 8<<20)
+	if x := told / whole; !(x > .75 && x < 1.3) {
+		t.Errorf("a sample that knows the least traffic is predicted to take %.2f of the whole", x)
+	}
+}
