@@ -164,7 +164,7 @@ func TestConversionErrors(t *testing.T) {
 		"cvt.rn.satfinite.e2m1x2.f32 %b, %x, %y;": "cvt.rn.satfinite.e2m1x2.f32: needs .target sm_100 or higher, the module has .target sm_80",
 		"cvt.rn.ftz.u32.u32 %z, %x;":              "cvt.rn.ftz.u32.u32: a conversion between integers takes no rounding mode",
 		"cvt.ftz.u16.u32 %h, %x;":                 "cvt.ftz.u16.u32: .ftz is only for f32",
-		"cvt.rs.f16x2.f32 %z, %x, %y, %t;":        "modifier .rs is unknown here",
+		"cvt.rs.f16x2.f32 %z, %x, %y, %t;":        "stochastic rounding (.rs) is not executed; nearest that works: .rn",
 		"cvt.rn.sat.bf16.f32 %h, %x;":             "cvt.rn.sat.bf16.f32: .sat is not for bf16",
 		"cvt.rm.satfinite.f16.f32 %h, %x;":        "cvt.rm.satfinite.f16.f32: .relu and .satfinite stand with .rn or .rz alone",
 		"cvt.rna.relu.tf32.f32 %z, %x;":           "cvt.rna.relu.tf32.f32: .rna takes no .relu",

@@ -315,7 +315,7 @@ func (d *decoder) grammar(in *ptx.Instruction, places ...string) ([]string, erro
 		}
 	}
 	if at < len(in.Modifiers) {
-		return nil, d.m.ErrorAt(in, "not supported by the virtual GPU", "modifier ."+in.Modifiers[at]+" is unknown here")
+		return nil, d.m.ErrorAt(in, "not supported by the virtual GPU", unknownModifier(in.Modifiers[at]))
 	}
 	return picks, nil
 }
@@ -334,7 +334,7 @@ func (d *decoder) anyOrder(in *ptx.Instruction, groups ...string) ([]string, err
 			}
 		}
 		if !found {
-			return nil, d.m.ErrorAt(in, "not supported by the virtual GPU", "modifier ."+m+" is unknown here")
+			return nil, d.m.ErrorAt(in, "not supported by the virtual GPU", unknownModifier(m))
 		}
 	}
 	for k, g := range groups {
@@ -343,4 +343,12 @@ func (d *decoder) anyOrder(in *ptx.Instruction, groups ...string) ([]string, err
 		}
 	}
 	return picks, nil
+}
+
+// unknownModifier says that a modifier is none of an instruction's, and what works instead where that is known.
+func unknownModifier(m string) string {
+	if m == "rs" {
+		return "stochastic rounding (.rs) is not executed; nearest that works: .rn"
+	}
+	return "modifier ." + m + " is unknown here"
 }

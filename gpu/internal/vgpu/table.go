@@ -120,8 +120,8 @@ func modifierDistance(a, b string) int {
 // notYet names the families that the virtual GPU knows of and does not execute.
 var notYet = map[string]string{
 	"tex": "textures other than tex.1d.v4 by an integer, as tex1Dfetch makes them", "tld4": "textures; ld.global.nc works", "suld": "surfaces; ld.global works", "sust": "surfaces; st.global works",
-	"multimem":             "multicast memory",
-	"clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100",
+	"multimem":             "multicast memory; on one GPU ld, st and red.global do the same",
+	"clusterlaunchcontrol": "clusters", "redux": "this form of redux.sync", "tcgen05": "tensor memory of sm_100; wgmma.mma_async of sm_90a works",
 }
 
 // check gives the whole instruction's error for something that is not supported.
