@@ -36,12 +36,14 @@ func header(name string) string {
 	return string(text)
 }
 
-// sourceHash is what a generated file must carry to be current: of the source and the shared headers that it includes, as
-// kernelgen computes it.
-func (k *Kernel) sourceHash() string {
+// sourceHash is what a generated file must carry to be current.
+func (k *Kernel) sourceHash() string { return hashWithHeaders(k.source()) }
+
+// hashWithHeaders is the hash of a source and of the shared headers that it includes, as kernelgen computes it.
+func hashWithHeaders(source string) string {
 	hash := sha256.New()
-	hash.Write([]byte(k.source()))
-	for _, m := range includeLine().FindAllStringSubmatch(k.source(), -1) {
+	hash.Write([]byte(source))
+	for _, m := range includeLine().FindAllStringSubmatch(source, -1) {
 		hash.Write([]byte("\x00" + header(m[1])))
 	}
 	return hex.EncodeToString(hash.Sum(nil))
