@@ -627,7 +627,8 @@ func benchKernelsCommand() *cobra.Command {
 		Use:   "kernels [FAMILY]",
 		Short: "Time of each step of the CUDA kernels beside its roof: predicted on a virtual GPU, measured on a real one",
 		Long: "kernels runs the shapes of a family (gemv), of a step (gemv/2_warp) or of all, large ones as samples, and prints for each\n" +
-			"step its time, what bounds it and which share of the roof that is; an arrow marks the step that the ladder's name means.",
+			"step its time, what bounds it and which share of the roof that is; an arrow marks the step that the ladder's name means.\n" +
+			"kernels probe shows what the device does at best, kernels published the ladders beside what others have measured.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Filter = strings.Join(args, "")

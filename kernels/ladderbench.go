@@ -28,6 +28,9 @@ type base struct {
 	dims dims
 }
 
+// published is the filter that means the ladders that others have measured.
+const published = "published"
+
 // benchWork is how many FLOPs or bytes of a launch are executed, of larger ones in a sample of benchCTAs at least: neighbours
 // show what caches share.
 const (
@@ -74,17 +77,21 @@ type BenchLine struct {
 
 // BenchReport is what a device can do at best, where that was asked for, and every group.
 type BenchReport struct {
-	Device   string        `json:"device"`
-	Ceilings []Ceiling     `json:"ceilings,omitempty"`
-	Groups   []*BenchGroup `json:"groups,omitempty"`
+	Device    string           `json:"device"`
+	Ceilings  []Ceiling        `json:"ceilings,omitempty"`
+	Groups    []*BenchGroup    `json:"groups,omitempty"`
+	Published []PublishedTable `json:"published,omitempty"` // of their own devices
 }
 
 // BenchKernels predicts, on a virtual device, or measures the time of the shapes that rows of the registry name, beside the
 // time that the roof allows. ctx ends it between two launches; the report holds what is done by then.
 func BenchKernels(ctx context.Context, o BenchOptions) (*BenchReport, error) {
-	chosen, err := matching("bench kernels", o.Filter)
-	if err != nil {
-		return nil, err
+	var chosen []*Kernel
+	var err error
+	if o.Filter != published {
+		if chosen, err = matching("bench kernels", o.Filter); err != nil {
+			return nil, err
+		}
 	}
 	dev, err := gpu.OpenDefault()
 	if o.Device != "" {
@@ -116,7 +123,13 @@ func BenchKernels(ctx context.Context, o BenchOptions) (*BenchReport, error) {
 		report.Groups = append(report.Groups, g.group)
 		each(g.group)
 	}
-	return report, nil
+	if o.Filter == "" || o.Filter == published {
+		report.Published, err = Published(ctx)
+		for _, table := range report.Published {
+			each(table)
+		}
+	}
+	return report, err
 }
 
 // bencher keeps the times of launches that groups share.

@@ -17,6 +17,9 @@ func (r *BenchReport) String() string {
 	for _, g := range r.Groups {
 		parts = append(parts, g.String())
 	}
+	for _, t := range r.Published {
+		parts = append(parts, t.String())
+	}
 	return strings.Join(parts, "\n")
 }
 
