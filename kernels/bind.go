@@ -169,7 +169,7 @@ func (k *Kernel) suits(c *call) error {
 		if t := c.tensors[i]; t != nil {
 			if over := t.Address() % uint64(max(o.align, 1)); over != 0 {
 				return &gpu.Error{What: fmt.Sprintf("%s: %s starts %d B behind a multiple of %d B, and the kernel reads %d B at a time", k.name, o.name, over, o.align, o.align),
-					How: fmt.Sprintf("use a slice that starts on a multiple of %d elements, or a tensor of its own", o.align/o.dtype.Bytes())}
+					How: fmt.Sprintf("use a slice that starts on a multiple of %d elements, or a tensor of its own", o.align/max(o.dtype.Bytes(), 1))}
 			}
 		}
 	}

@@ -126,11 +126,11 @@ func (k *Kernel) arguments(dev *gpu.Device, t trial, random *rand.Rand) *data {
 		case o.name == t.lazily:
 			tensor = dev.Procedural(o.dtype, random.Uint64(), shape...)
 		case o.output && !o.inout:
-			tensor = dev.Full(o.dtype, garbage(o.dtype, random), shape...)
+			tensor = spoilt(dev, o.dtype, random, shape)
 		case o.fill != nil:
 			tensor = dev.FromAs(o.dtype, o.fill(d, random), shape...)
 		default:
-			tensor = dev.FromAs(o.dtype, t.inputs.fill(random, n, columns), shape...)
+			tensor = t.inputs.tensor(dev, o.dtype, random, n, columns, shape)
 		}
 		if o.read() && o.name != t.lazily {
 			made.in[o.name] = tensor.Float64s() // as rounded to the element type

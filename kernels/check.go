@@ -186,7 +186,7 @@ func (k *Kernel) compareOutputs(d dims, made *data) CaseResult {
 			all.Wrong = append(all.Wrong, "the reference has no "+o.name)
 			continue
 		}
-		got := made.tensors[i].Float64s()
+		got := resultsOf(made.tensors[i], o)
 		var one CaseResult
 		if o.exact {
 			one = compareExactly(got, r.want)

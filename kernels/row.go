@@ -249,7 +249,7 @@ func (k *Kernel) memoryOf(name string) (memory, bool) {
 }
 
 // bytes is the size of a tensor.
-func (m memory) bytes(d dims) float64 { return d.elements(m.shape) * float64(m.dtype.Bytes()) }
+func (m memory) bytes(d dims) float64 { return float64(m.dtype.Size(int(d.elements(m.shape)))) }
 
 // traffic is the bytes of a tensor that a launch moves at least.
 func (m memory) traffic(d dims) float64 {

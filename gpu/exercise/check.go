@@ -156,7 +156,7 @@ func (e *exercise) judge(r *Result) {
 // show writes a number of the exercise's unit.
 func (e *exercise) show(v float64) string {
 	switch e.unit {
-	case "", "tokens", "tokens/s", "sectors", "floats":
+	case "", "tokens", "tokens/s", "sectors", "floats", "bits":
 		text := perf.Significant(v)
 		if v == math.Trunc(v) && math.Abs(v) < 1e6 {
 			text = fmt.Sprintf("%.0f", v)

@@ -127,6 +127,7 @@ var unitNames = map[string][]string{
 	"tokens/s": {"tokens/s", "token/s", "tok/s", "tokens per second", "tokens a second", "t/s", "/s"},
 	"sectors":  {"sectors", "sector"},
 	"floats":   {"floats", "float", "elements"},
+	"bits":     {"bits", "bit"},
 	"":         {},
 }
 

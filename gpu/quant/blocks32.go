@@ -42,8 +42,21 @@ func span(x []float32) (low, high float32) {
 	return low, high
 }
 
-// truncated is v without its fraction, at most `most`: what a C conversion to int8 gives for the values here.
-func truncated(v float32, most int) byte { return byte(min(int(v), most)) }
+// truncated is v without its fraction, at most `most`, and rounded the nearest integer, ties away from zero; both are 0 for what is
+// no number, which a scale too small to have an inverse makes.
+func truncated(v float32, most int) byte {
+	if v-v != 0 {
+		return 0
+	}
+	return byte(min(int(v), most))
+}
+
+func rounded(v float32) int8 {
+	if v-v != 0 {
+		return 0
+	}
+	return int8(math.Round(float64(v)))
+}
 
 func boundQ8_0(x []float32) float64 {
 	a := float64(abs32(largest(x)))
@@ -56,7 +69,7 @@ func encodeQ8_0(dst []byte, x []float32) {
 	id := inverse(d)
 	putHalf(dst, d)
 	for i, v := range x {
-		dst[2+i] = byte(int8(math.Round(float64(v * id))))
+		dst[2+i] = byte(rounded(v * id))
 	}
 }
 
@@ -74,7 +87,7 @@ func encodeQ8_1(dst []byte, x []float32) {
 	putHalf(dst, d)
 	sum := 0
 	for i, v := range x {
-		code := int8(math.Round(float64(v * id)))
+		code := rounded(v * id)
 		dst[4+i] = byte(code)
 		sum += int(code)
 	}

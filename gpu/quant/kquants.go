@@ -5,8 +5,14 @@ import "math"
 // The K-quants: super-blocks of 256 values in sub-blocks of 16 or 32, whose scales (and minima) are themselves codes of an
 // f16 scale of the super-block.
 
-// nearest rounds to the nearest integer, ties to even.
-func nearest(v float32) int { return int(math.RoundToEven(float64(v))) }
+// nearest rounds to the nearest integer, ties to even; what is too large for 32 bits becomes the nearest that is not, and NaN 0,
+// as in PTX (cvt.rni.s32.f32) and unlike Go, which leaves it to the machine.
+func nearest(v float32) int {
+	if v != v {
+		return 0
+	}
+	return int(max(math.MinInt32, min(math.RoundToEven(float64(v)), math.MaxInt32)))
+}
 
 func clamp(v, low, high int) int { return max(low, min(v, high)) }
 

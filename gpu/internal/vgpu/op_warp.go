@@ -173,28 +173,36 @@ func decodeVote(d *decoder, in *ptx.Instruction, r *row) (inst, error) {
 	return x, err
 }
 
-// opVote is vote.sync: what the members' predicates have in common, or all of them as a mask.
+// opVote is vote.sync: what the members' predicates have in common, or all of them as a mask. Groups of lanes with member
+// masks of their own vote apart.
 func opVote(w *warp, in *inst) {
 	w.member(in, w.u32(in.e))
-	active := w.mask & w.u32(in.e)[lowest(w.mask)]
-	yes := (w.pred[in.a] ^ uint32(in.imm)) & active
-	if in.n == voteBallot {
-		d := w.u32(in.d)
-		for m := w.mask; m != 0; m &= m - 1 {
-			d[lowest(m)] = yes
+	members, result := *w.u32(in.e), uint32(0)
+	for left := w.mask; left != 0; {
+		active := left & members[lowest(left)&31]
+		left &^= active
+		yes := (w.pred[in.a] ^ uint32(in.imm)) & active
+		ok := false
+		switch in.n {
+		case voteBallot:
+			d := w.u32(in.d)
+			for m := active; m != 0; m &= m - 1 {
+				d[lowest(m)] = yes
+			}
+		case voteAll:
+			ok = yes == active
+		case voteAny:
+			ok = yes != 0
+		case voteUniform:
+			ok = yes == active || yes == 0
 		}
-		return
+		if ok {
+			result |= active
+		}
 	}
-	ok := false
-	switch in.n {
-	case voteAll:
-		ok = yes == active
-	case voteAny:
-		ok = yes != 0
-	case voteUniform:
-		ok = yes == active || yes == 0
+	if in.n != voteBallot {
+		w.setPredicate(in, result)
 	}
-	w.setPredicate(in, uint32(-b2i(ok)))
 }
 
 func decodeMatch(d *decoder, in *ptx.Instruction, r *row) (inst, error) {

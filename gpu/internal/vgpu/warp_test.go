@@ -88,6 +88,7 @@ func TestVoteMatchRedux(t *testing.T) {
 	for i, v := range a {
 		odd |= (v & 1) << i & mask
 	}
+	groups := "mov.u32 %r6, %laneid; and.b32 %r4, %r6, 24; mov.u32 %r5, 255; shl.b32 %r4, %r5, %r4; and.b32 %r4, %r4, 0x00ff0ff1; " // eight lanes vote apart
 	vote := "and.b32 %r3, %r0, 1; setp.ne.u32 %p0, %r3, 0; "
 	signed := "sub.s32 %r3, %r0, 2; "
 	for _, c := range []struct {
@@ -95,6 +96,9 @@ func TestVoteMatchRedux(t *testing.T) {
 		want func(lane int) uint32
 	}{
 		{vote + "vote.sync.ballot.b32 %r2, %p0, 0x00ff0ff1;", func(int) uint32 { return odd }},
+		{vote + groups + "vote.sync.ballot.b32 %r2, %p0, %r4;", func(i int) uint32 { return odd & (0xff << (i &^ 7)) }},
+		{groups + "setp.eq.u32 %p0, %r6, 9; vote.sync.any.pred %p1, %p0, %r4; selp.u32 %r2, 1, 0, %p1;", func(i int) uint32 { return uint32(b2i(i/8 == 1)) }},
+		{groups + "setp.ne.u32 %p0, %r6, 9; vote.sync.all.pred %p1, %p0, %r4; selp.u32 %r2, 1, 0, %p1;", func(i int) uint32 { return uint32(b2i(i/8 != 1)) }},
 		{vote + "vote.sync.any.pred %p1, %p0, 0x00ff0ff1; selp.u32 %r2, 1, 0, %p1;", func(int) uint32 { return uint32(b2i(odd != 0)) }},
 		{vote + "vote.sync.all.pred %p1, !%p0, 0x00ff0ff1; selp.u32 %r2, 1, 0, %p1;", func(int) uint32 { return uint32(b2i(odd == 0)) }},
 		{"activemask.b32 %r2;", func(int) uint32 { return active }},

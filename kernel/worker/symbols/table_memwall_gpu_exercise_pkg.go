@@ -10,10 +10,11 @@ import (
 // symbols_memwall_gpu_exercise is the table of package memwall/gpu/exercise.
 func symbols_memwall_gpu_exercise() Table {
 	return Table{
-		"Check":    reflect.ValueOf(memwall_gpu_exercise.Check),
-		"IDs":      reflect.ValueOf(memwall_gpu_exercise.IDs),
-		"Question": reflect.ValueOf(memwall_gpu_exercise.Question),
-		"Result":   reflect.ValueOf((*memwall_gpu_exercise.Result)(nil)),
-		"Riddle":   reflect.ValueOf(memwall_gpu_exercise.Riddle),
+		"Check":          reflect.ValueOf(memwall_gpu_exercise.Check),
+		"IDs":            reflect.ValueOf(memwall_gpu_exercise.IDs),
+		"OutlierWeights": reflect.ValueOf(memwall_gpu_exercise.OutlierWeights),
+		"Question":       reflect.ValueOf(memwall_gpu_exercise.Question),
+		"Result":         reflect.ValueOf((*memwall_gpu_exercise.Result)(nil)),
+		"Riddle":         reflect.ValueOf(memwall_gpu_exercise.Riddle),
 	}
 }

@@ -10,6 +10,7 @@ import (
 // symbols_memwall_gpu_quant is the table of package memwall/gpu/quant.
 func symbols_memwall_gpu_quant() Table {
 	return Table{
+		"Accuracy":        reflect.ValueOf((*memwall_gpu_quant.Accuracy)(nil)),
 		"At":              reflect.ValueOf(memwall_gpu_quant.At),
 		"BF16FromFloat32": reflect.ValueOf(memwall_gpu_quant.BF16FromFloat32),
 		"BF16ToFloat32":   reflect.ValueOf(memwall_gpu_quant.BF16ToFloat32),
@@ -22,6 +23,8 @@ func symbols_memwall_gpu_quant() Table {
 		"Int8":            reflect.ValueOf((*memwall_gpu_quant.Int8)(nil)),
 		"KL":              reflect.ValueOf(memwall_gpu_quant.KL),
 		"NMSE":            reflect.ValueOf(memwall_gpu_quant.NMSE),
+		"Network":         reflect.ValueOf((*memwall_gpu_quant.Network)(nil)),
+		"NewNetwork":      reflect.ValueOf(memwall_gpu_quant.NewNetwork),
 		"Packed":          reflect.ValueOf((*memwall_gpu_quant.Packed)(nil)),
 		"RelativeError":   reflect.ValueOf(memwall_gpu_quant.RelativeError),
 		"Small":           reflect.ValueOf(memwall_gpu_quant.Small),

@@ -52,6 +52,19 @@ func (b *block) member() {
 	b.i("JNE bail")
 }
 
+// everyLane leaves the op to Go unless all lanes name all lanes as members: groups vote apart.
+func (b *block) everyLane() {
+	b.i("VMOVDQU %s, Y14", at("DI", 0))
+	for k := 1; k < 4; k++ {
+		b.i("VPAND %s, Y14, Y14", at("DI", k))
+	}
+	b.i("VPCMPEQD Y15, Y15, Y15")
+	b.i("VPCMPEQD Y15, Y14, Y14")
+	b.i("VMOVMSKPS Y14, AX")
+	b.i("CMPL AX, $255")
+	b.i("JNE bail")
+}
+
 // shuffles are shfl.sync of any distance and clamp: up, down, bfly, idx. Y0…3 become the lanes to read from, Y4…7 tell
 // which are in range.
 func (s *set) shuffles() {
@@ -113,15 +126,15 @@ func (s *set) shuffles() {
 	}
 }
 
-// votes are vote.sync: all, any, uni, ballot.
+// votes are vote.sync of the whole warp: all, any, uni, ballot.
 func (s *set) votes() {
 	for kind := range 4 {
 		s.variant("opVote", kind, func(b *block) {
 			b.i("MOVL %d(R9), DX", instD)
 			b.i("MOVL %d(R9), BX", instA)
 			b.i("MOVL %d(R9), DI", instE)
-			b.member()
-			b.i("MOVL (R8)(DI*1), CX") // the members, all active
+			b.everyLane()
+			b.i("MOVL $-1, CX")
 			b.i("MOVL (R10)(BX*4), AX")
 			b.i("XORL %d(R9), AX", instImm)
 			b.i("ANDL CX, AX")
