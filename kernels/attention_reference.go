@@ -12,7 +12,8 @@ type attending struct {
 	scale, cap float64 // a scale of 0 is 1/√d; a cap of 0 is none
 	// weight is the rounding of a weight to the element type in units of 2⁻²⁴, and tiny that of one too small to be normal.
 	weight, tiny float64
-	stored       bool // scores are rounded to the element type too
+	stored       bool    // scores are rounded to the element type too
+	queries      float64 // the rounding of queries before they are used
 }
 
 // attendingAs gives the roundings of an element type.
@@ -45,7 +46,7 @@ func (a attending) query(q []float64, from, to int, key, value func(j int) []flo
 			size += math.Abs(q[x] * v)
 		}
 		s := a.scale * dot
-		errs[n] = float64(a.d+4) * a.scale * size
+		errs[n] = (float64(a.d+4) + a.queries) * a.scale * size
 		if a.cap > 0 {
 			s = a.cap * math.Tanh(s/a.cap)
 			errs[n] += 4 * a.cap

@@ -143,9 +143,12 @@ func lengthsOf(d dims, in map[string][]float64) []int {
 
 // decodeReference is decode in float64; row is where token j of sequence b and KV head h lies in k and v.
 func decodeReference(d dims, in map[string][]float64, dtype gpu.DType, row func(b, h, j int) int) (want, scale []float64) {
+	return decodeWith(attendingAs(dtype, d["D"], in["scale"][0], in["cap"][0]), d, in, row)
+}
+
+func decodeWith(a attending, d dims, in map[string][]float64, row func(b, h, j int) int) (want, scale []float64) {
 	n, width := d["Hq"]/d["Hkv"], d["D"]
 	want, scale = make([]float64, d["rows"]*width), make([]float64, d["rows"]*width)
-	a := attendingAs(dtype, width, in["scale"][0], in["cap"][0])
 	at := func(values []float64, i int) []float64 { return values[i*width : (i+1)*width] }
 	for b, length := range lengthsOf(d, in) {
 		from, to := window(length, d["window"])
