@@ -167,7 +167,7 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
 }
 
 #define DECODE(NAME, T, S, DP, WARPS, STAGES)                                                                              \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS) NAME(                                                           \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) NAME(                                                        \
       const T *__restrict__ q, const S::Byte *__restrict__ k, const S::Byte *__restrict__ v, const float *__restrict__ ks, \
       const float *__restrict__ vs, const int *__restrict__ table, const int *__restrict__ lengths,                        \
       float *__restrict__ part_o, float *__restrict__ part_lse, int hq, int hkv, int page, int columns, int d, int parts,  \
