@@ -14,7 +14,7 @@ import (
 // registry holds every kernel, families together and steps in order. Adding a kernel is one source and one entry; a kernel
 // that serves several element types has one source and an entry each, with the same name, the usual type first.
 var registry = slices.Concat(probes, gemvs, batches, gemms, linears, gateds, softmaxes, rmsnorms, layernorms, addnorms, glus, ropes, appends, pages, embeds, logsoftmaxes, argmaxes, penalties, samples,
-	attentions, decodes, pageds, quantizes, dequantizes, qgemvs, qgemms)
+	attentions, decodes, pageds, kvquants, quantizes, dequantizes, qgemvs, qgemms)
 
 // ladders are the families whose steps do the same job, from naive to fast: their name alone means the best step.
 var ladders = map[string]bool{"gemv": true, "batch": true, "gemm": true, "linear": true, "gated": true, "softmax": true, "rmsnorm": true, "layernorm": true, "addnorm": true, "glu": true, "rope": true, "append": true, "embed": true, "logsoftmax": true, "argmax": true, "sample": true,
