@@ -105,6 +105,9 @@ func quantAppended(d dims, in map[string][]float64, stored gpu.DType) map[string
 				scales[to] = quantRow(row, pages[to*d["D"]:], stored)
 			}
 		}
+		if stored == gpu.E4M3 {
+			pages = packedAs(stored, pages) // compared as bytes
+		}
 		all[name+"Pages"], all[name+"Scale"] = result{want: pages}, result{want: scales}
 	}
 	return all
