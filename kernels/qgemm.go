@@ -11,27 +11,28 @@ import (
 // qgemms multiply a few or many sequences with packed weights, Y = X·Wᵀ, X in f16 (W4A16, W8A16).
 var qgemms = slices.Concat(qgemm(gpu.Q4_0), qgemm(gpu.Q4_1), qgemm(gpu.Q4_K), qgemm(gpu.Q8_0))
 
-// A CTA of qgemm/1_mma takes so many rows of W, in tiles of so many values, with so many buffers.
+// A CTA of qgemm/1_mma takes so many rows of W, in tiles of so many values.
 const (
-	packedRows   = 64
-	packedTile   = 512
-	packedStages = 3
+	packedRows = 64
+	packedTile = 512
 )
 
-// packedSequences is how many sequences a CTA of qgemm/1_mma has room for.
-func packedSequences(d dims) int {
-	for _, n := range []int{8, 16} {
-		if d["M"] <= n {
-			return n
-		}
+// packedSequences is how many sequences a CTA of qgemm/1_mma has room for, and how many buffers: what 99 KB of shared memory hold,
+// which every device since sm_80 has.
+func packedSequences(d dims, w gpu.DType) (sequences, stages int) {
+	switch {
+	case w == gpu.Q8_0:
+		return 8, 2
+	case d["M"] <= 8:
+		return 8, 3
 	}
-	return 32
+	return 16, 2
 }
 
 func qgemm(w gpu.DType) []*Kernel {
 	tileBytes := int(w.Size(packedTile))
 	k := &Kernel{
-		name: "qgemm/1_mma", function: "qgemm_mma_" + w.String() + "_32",
+		name: "qgemm/1_mma", function: "qgemm_mma_" + w.String() + "_8",
 		operands: []operand{
 			{name: "y", output: true, dtype: gpu.F16, shape: []string{"M", "N"}},
 			{name: "w", dtype: w, shape: []string{"N", "K"}, align: 16},
@@ -40,9 +41,9 @@ func qgemm(w gpu.DType) []*Kernel {
 		multiples: map[string]int{"K": 256},
 		pass:      []string{"M", "N", "K"},
 		choose: func(d dims) (string, gpu.Config) {
-			t := packedSequences(d)
+			t, stages := packedSequences(d, w)
 			return fmt.Sprintf("qgemm_mma_%s_%d", w, t), gpu.Config{Grid: gpu.Dim(over(d["N"], packedRows), over(d["M"], t)), CTA: gpu.Dim(128),
-				Shared: packedStages * (packedRows*(tileBytes+16) + t*packedTile*2)}
+				Shared: stages * (packedRows*(tileBytes+16) + t*packedTile*2)}
 		},
 		bytes: formula{fmt.Sprintf("%g·N·K + 2·(M·K + M·N)", w.Bits()/8), func(d dims) float64 {
 			return w.Bits()/8*d.f("N")*d.f("K") + 2*(d.f("M")*d.f("K")+d.f("M")*d.f("N"))
@@ -53,7 +54,7 @@ func qgemm(w gpu.DType) []*Kernel {
 		},
 		terms: func(d dims) float64 { return d.f("K") + 1<<13 }, // a weight is rounded to f16
 		counts: func(d dims) counters {
-			t := packedSequences(d)
+			t, _ := packedSequences(d, w)
 			ctas := ceil(d.f("N"), packedRows) * ceil(d.f("M"), t)
 			halves := ceil(d.f("K"), 256)
 			return counters{flopsTensor: ctas * halves * float64(4*16*(t/8)*2*16*8*16), barriers: 4 * ctas * ceil(d.f("K"), packedTile),
