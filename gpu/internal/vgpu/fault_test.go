@@ -159,16 +159,16 @@ func TestLaunchChecks(t *testing.T) {
 	}{
 		{change(func(l *driver.Launch) {}), ""},
 		{change(func(l *driver.Launch) { l.Grid.Y = 0 }), "launch k: the grid (1, 0, 1) is empty: every extent is at least 1"},
-		{change(func(l *driver.Launch) { l.Grid.Y = 70000 }), "launch k: the grid (1, 70000, 1) is larger than (2147483647, 65535, 65535)"},
-		{change(func(l *driver.Launch) { l.CTA = dim(16, 16) }), "launch k: a CTA of 256 threads: this function allows 128"},
+		{change(func(l *driver.Launch) { l.Grid.Y = 70000 }), "launch k: the grid (1, 70000, 1) is larger than (2147483647, 65535, 65535)\nuse the x extent, which may be largest, or let each thread do more in a loop"},
+		{change(func(l *driver.Launch) { l.CTA = dim(16, 16) }), "launch k: a CTA of 256 threads: this function allows 128\nuse smaller CTAs, or compile it with __launch_bounds__ for more"},
 		{change(func(l *driver.Launch) { l.Args = make([]byte, 8) }), "launch k: 8 B of arguments: its parameters take 12"},
 		{change(func(l *driver.Launch) { l.Shared = 60000 }), "launch k: 60000 B of dynamic shared memory: more than 48128 need SetMaxDynamicShared first"},
-		{change(func(l *driver.Launch) { l.Shared = 300000 }), "launch k: 301024 B of shared memory a CTA (1024 static): the device has 232448"},
-		{change(func(l *driver.Launch) { l.Cooperative, l.Grid = true, dim(9000) }), "launch k: a cooperative launch of 9000 CTAs: 4224 fit the device at the same time (132 SMs × 32 CTAs)"},
-		{change(func(l *driver.Launch) { l.Cooperative, l.Sample, l.Grid = true, 2, dim(4) }), "launch k: a cooperative launch cannot be sampled: its CTAs wait for each other"},
-		{change(func(l *driver.Launch) { l.Cluster = dim(2) }), "launch k: a grid of (1, 1, 1) CTAs is not made of whole clusters of (2, 1, 1)"},
-		{change(func(l *driver.Launch) { l.Cluster, l.Grid = dim(32), dim(64) }), "launch k: a cluster of 32 CTAs: the limit is 16"},
-		{change(func(l *driver.Launch) { l.Function, l.Args, l.Shared = fixed, nil, 0 }), "launch fixed: a CTA of (32, 1, 1): this function requires (64, 1, 1)"},
+		{change(func(l *driver.Launch) { l.Shared = 300000 }), "launch k: 301024 B of shared memory a CTA (1024 static): the device has 232448\nuse smaller tiles"},
+		{change(func(l *driver.Launch) { l.Cooperative, l.Grid = true, dim(9000) }), "launch k: a cooperative launch of 9000 CTAs: 4224 fit the device at the same time (132 SMs × 32 CTAs)\nuse a smaller grid, and a loop over the data in each CTA"},
+		{change(func(l *driver.Launch) { l.Cooperative, l.Sample, l.Grid = true, 2, dim(4) }), "launch k: a cooperative launch cannot be sampled: its CTAs wait for each other\nrun it without gpu.Sample"},
+		{change(func(l *driver.Launch) { l.Cluster = dim(2) }), "launch k: a grid of (1, 1, 1) CTAs is not made of whole clusters of (2, 1, 1)\nround the grid up to a multiple of the cluster"},
+		{change(func(l *driver.Launch) { l.Cluster, l.Grid = dim(32), dim(64) }), "launch k: a cluster of 32 CTAs: the limit is 16\nuse smaller clusters"},
+		{change(func(l *driver.Launch) { l.Function, l.Args, l.Shared = fixed, nil, 0 }), "launch fixed: a CTA of (32, 1, 1): this function requires (64, 1, 1)\nlaunch it with CTAs of that size"},
 	} {
 		_, err := d.Launch(context.Background(), c.l)
 		if got := fmt.Sprint(err); got != c.want && !(err == nil && c.want == "") {

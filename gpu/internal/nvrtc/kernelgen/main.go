@@ -47,7 +47,7 @@ func main() {
 }
 
 func run(root string, facts bool, families ...string) error {
-	files, err := generate(context.Background(), root, facts, families...)
+	files, err := generate(context.Background(), root, facts, every, families...)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,14 @@ func replace(path, text string) error {
 	return err
 }
 
-// generate is the text of every generated file, by path, of all families or of some.
-func generate(ctx context.Context, root string, facts bool, families ...string) (map[string]string, error) {
+// choice says for which compute capabilities a source is compiled, of its targets and its hash.
+type choice func(own []string, hash string) []string
+
+// every capability of the device profiles.
+func every([]string, string) []string { return capabilities }
+
+// generate is the text of every generated file, by path, of all families or of some, for the capabilities that are chosen.
+func generate(ctx context.Context, root string, facts bool, chosen choice, families ...string) (map[string]string, error) {
 	sources, err := filepath.Glob(filepath.Join(root, "*", "*.cu"))
 	if err != nil {
 		return nil, err
@@ -108,7 +114,7 @@ func generate(ctx context.Context, root string, facts bool, families ...string) 
 		if err != nil {
 			return nil, err
 		}
-		if err := generateOne(ctx, source, string(text), headers, files, facts); err != nil {
+		if err := generateOne(ctx, source, string(text), headers, files, facts, chosen); err != nil {
 			return nil, err
 		}
 	}
@@ -175,14 +181,14 @@ func archOf(capability string, own []string) string {
 	return ""
 }
 
-// generateOne compiles one source for every capability and adds its files and its rows.
-func generateOne(ctx context.Context, source, text string, headers, files map[string]string, facts bool) error {
+// generateOne compiles one source for the chosen capabilities and adds its files and its rows.
+func generateOne(ctx context.Context, source, text string, headers, files map[string]string, facts bool, chosen choice) error {
 	base := strings.TrimSuffix(source, ".cu")
 	family := filepath.Base(filepath.Dir(source))
 	name := family + "/" + filepath.Base(base)
 	hash, own := hashOf(text, headers), targetsOf(text)
 	table := filepath.Join(filepath.Dir(source), "facts.tsv")
-	for _, capability := range capabilities {
+	for _, capability := range chosen(own, hash) {
 		arch := archOf(capability, own)
 		if arch == "" || !facts && !slices.Contains(own, arch) {
 			continue // no device of this capability runs it, or nobody asks
