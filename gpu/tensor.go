@@ -47,6 +47,9 @@ func (t *Tensor) describe() string { return t.dtype.String() + " " + shapeText(t
 // Reshape is the same memory under another shape of as many elements; one extent may be -1 and follows from the others.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
 	full, unknown, known := append([]int(nil), shape...), -1, 1
+	if err := checkSize("reshape "+t.describe(), t.dtype, full); err != nil { // products beyond 2⁶³ would wrap round
+		panic(err)
+	}
 	for i, n := range full {
 		switch {
 		case n == -1 && unknown < 0:
@@ -121,17 +124,27 @@ func checkShape(operation string, dtype DType, shape []int) error {
 	if !dtype.valid() {
 		return fail("use gpu.F16, gpu.F32 … as the first argument", "%s: %s is no element type", operation, dtype)
 	}
-	elements := 1.0
 	for _, n := range shape {
 		if n < 0 {
 			return fail("give extents ≥ 0", "%s: shape %s has the negative extent %d", operation, shapeText(shape), n)
 		}
-		elements *= float64(n)
+	}
+	if err := checkSize(operation, dtype, shape); err != nil {
+		return err
+	}
+	return dtype.checkBlocks(operation, shape)
+}
+
+// checkSize refuses shapes of more elements than an int counts; the sign of an extent does not matter.
+func checkSize(operation string, dtype DType, shape []int) error {
+	elements := 1.0
+	for _, n := range shape {
+		elements *= math.Abs(float64(n))
 	}
 	if elements*dtype.Bits()/8 > math.MaxInt64/2 {
 		return fail("look for a product of extents that was meant to be a sum", "%s: shape %s has %.3g elements, more than any memory holds", operation, shapeText(shape), elements)
 	}
-	return dtype.checkBlocks(operation, shape)
+	return nil
 }
 
 // shapeText is "[4096, 4096]".

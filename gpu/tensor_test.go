@@ -168,6 +168,9 @@ func TestTensorErrors(t *testing.T) {
 	}{
 		{func() { d.Empty(0, 3) }, "Empty: DType(0) is no element type\nuse gpu.F16, gpu.F32 … as the first argument"},
 		{func() { d.Zeros(F32, 3, -1) }, "Zeros: shape [3, -1] has the negative extent -1\ngive extents ≥ 0"},
+		{func() { d.Zeros(F32, 16).Reshape(1<<62+4, 4) }, "reshape f32 [16]: shape [4611686018427387908, 4] has 1.84e+19 elements, more than any memory holds\nlook for a product of extents that was meant to be a sum"},
+		{func() { d.Zeros(F32, 0).Reshape(1<<62, 4) }, "reshape f32 [0]: shape [4611686018427387904, 4] has 1.84e+19 elements, more than any memory holds\nlook for a product of extents that was meant to be a sum"},
+		{func() { d.Zeros(F32, 16).Reshape(1<<62+4, -1, 4) }, "reshape f32 [16]: shape [4611686018427387908, -1, 4] has 1.84e+19 elements, more than any memory holds\nlook for a product of extents that was meant to be a sum"},
 		{func() { d.Zeros(F32, 1<<40, 1<<40) }, "Zeros: shape [1099511627776, 1099511627776] has 1.21e+24 elements, more than any memory holds\nlook for a product of extents that was meant to be a sum"},
 		{func() { d.Full(I8, 200, 2) }, "Full: 200 is no i8\ngive values that the type holds, or convert them in Go first"},
 		{func() { d.Full(U32, 1.5, 2) }, "Full: 1.5 is no u32\ngive values that the type holds, or convert them in Go first"},
