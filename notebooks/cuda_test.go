@@ -18,7 +18,7 @@ import (
 
 // The notebooks give the same outputs on an NVIDIA GPU's driver API, answered by the virtual GPU, as on the virtual GPU itself but for
 // the device's name: the same counters, predicted times and results, through gorgonia.org/cu. Notebook 01 here, all of them where
-// $MEMWALL_TEST_NOTEBOOKS is "all", as in continuous integration.
+// $MEMWALL_TEST_NOTEBOOKS is "all": some predictions of sampled launches then differ by more than sameWord allows.
 func TestRunThroughTheDriverAPI(t *testing.T) {
 	build, why := install.FindCUDABuild()
 	if build == nil {
