@@ -35,6 +35,7 @@ var imports = map[string][]string{
 	"gpu/perf":            {"gonum.org/v1/gonum"},
 	"gpu/card":            {"gpu/perf", "gonum.org/v1/gonum", "gonum.org/v1/plot"},
 	"gpu/quant":           {},
+	"gpu/quant/quanttest": {},
 	"gpu/llm":             {"gpu", "gpu/llm…", "gpu/perf", "gpu/quant", "gpu/card", "kernels"},
 	"gpu/exercise":        {"gpu", "kernels", "gpu/perf"},
 	"gpu/internal/driver": {"gpu/internal/driver", "gpu/perf"},

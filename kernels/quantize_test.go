@@ -1,80 +1,15 @@
 package kernels
 
 import (
-	"bufio"
 	"bytes"
-	"compress/zlib"
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"memwall/gpu"
 	"memwall/gpu/quant"
+	"memwall/gpu/quant/quanttest"
 )
-
-// outsideCase is a line of ../shared/cases/quant, made by other implementations.
-type outsideCase struct {
-	Case, Format, Kind string
-	Input              string `json:"input_f32_hex"`
-	Packed             string `json:"packed_hex"`
-	Second             string `json:"second_packed_hex"`
-	Saturated          string `json:"packed_satfinite_hex"`
-	Values             string `json:"dequant_f32_hex"`
-	Zlib               string `json:"zlib_base64"`
-	Zeros              string
-	Bits, K, N         int
-	Group              int     `json:"group_size"`
-	Words              string  `json:"qweight_hex"`
-	ZeroWords          string  `json:"qzeros_hex"`
-	Scales             string  `json:"scales_f16_hex"`
-	Index              []int32 `json:"g_idx"`
-	Halves             string  `json:"dequant_f16_hex"`
-}
-
-func outsideCases(t *testing.T, name string) []outsideCase {
-	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "shared", "cases", "quant", name))
-	if err != nil {
-		t.Logf("not compared with other implementations: %v", err)
-		return nil
-	}
-	defer file.Close()
-	var list []outsideCase
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var one outsideCase
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, one)
-	}
-	return list
-}
-
-func unhex(t *testing.T, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func floatsOf(b []byte) []float32 {
-	out := make([]float32, len(b)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return out
-}
 
 func mustRun(t *testing.T, step string, args ...any) {
 	t.Helper()
@@ -95,8 +30,8 @@ func TestQuantizersOutside(t *testing.T) {
 		if f.Name == "Q8_1" {
 			continue // activations: gpu/quant's test has its bytes
 		}
-		for _, c := range outsideCases(t, strings.ToLower(f.Name)+".jsonl") {
-			packed, want := unhex(t, c.Packed), floatsOf(unhex(t, c.Values))
+		for _, c := range quanttest.Cases[quanttest.Block](t, strings.ToLower(f.Name)+".jsonl") {
+			packed, want := quanttest.Hex(t, c.Packed), quanttest.Floats(t, c.Values)
 			back := dev.Empty(gpu.F32, len(want))
 			mustRun(t, "dequantize/1_blocks", back, dev.From(packed).View(dtype))
 			for i, got := range back.Float32s() {
@@ -107,12 +42,12 @@ func TestQuantizersOutside(t *testing.T) {
 			if f.Name[:2] == "Q5" || f.Name == "Q2_K" || f.Name == "Q3_K" {
 				continue // read, not made
 			}
-			x := floatsOf(unhex(t, c.Input))
+			x := quanttest.Floats(t, c.Input)
 			for _, step := range []string{"quantize/1_thread", "quantize/2_staged"} {
 				y := dev.Empty(dtype, len(x))
 				mustRun(t, step, y, dev.From(x))
 				got := y.View(gpu.U8).Buffer().CopyOut()
-				if bytes.Equal(got, packed) || c.Second != "" && bytes.Equal(got, unhex(t, c.Second)) {
+				if bytes.Equal(got, packed) || c.Second != "" && bytes.Equal(got, quanttest.Hex(t, c.Second)) {
 					continue
 				}
 				mine, err := quant.NMSE(y.Float32s(), x)
@@ -128,7 +63,7 @@ func TestQuantizersOutside(t *testing.T) {
 // fp8 against ml_dtypes: all f16 numbers and many f32.
 func TestSmallFloatsOutside(t *testing.T) {
 	dev := open(t, "virtual:h200")
-	for _, c := range outsideCases(t, "float.jsonl") {
+	for _, c := range quanttest.Cases[quanttest.Small](t, "float.jsonl") {
 		dtype, err := gpu.TypeNamed(strings.TrimSuffix(c.Format, "fn"))
 		if err != nil || dtype != gpu.E4M3 && dtype != gpu.E5M2 {
 			continue
@@ -143,31 +78,21 @@ func TestSmallFloatsOutside(t *testing.T) {
 			}
 			y := dev.Empty(gpu.F32, 256)
 			mustRun(t, "dequantize/1_blocks", y, dev.From(codes).View(dtype))
-			for i, v := range floatsOf(unhex(t, c.Values)) {
+			for i, v := range quanttest.Floats(t, c.Values) {
 				if got := y.At(i); got != float64(v) && (got == got || v == v) {
 					t.Errorf("%s: code %#x is %g, want %g", c.Format, i, got, v)
 				}
 			}
 			continue
 		case "encode_all_f16_satfinite":
-			raw, err := base64.StdEncoding.DecodeString(c.Zlib)
-			if err != nil {
-				t.Fatal(err)
-			}
-			z, err := zlib.NewReader(bytes.NewReader(raw))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want, err = io.ReadAll(z); err != nil {
-				t.Fatal(err)
-			}
+			want = quanttest.AllHalves(t, c.Zlib)
 			all := make([]uint16, len(want))
 			for i := range all {
 				all[i] = uint16(i)
 			}
 			x = dev.From(all).View(gpu.F16)
 		case "encode_f32":
-			x, want = dev.From(floatsOf(unhex(t, c.Input))), unhex(t, c.Saturated)
+			x, want = dev.From(quanttest.Floats(t, c.Input)), quanttest.Hex(t, c.Saturated)
 		default:
 			continue // without saturation, which PTX has not for e4m3
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"memwall/gpu/quant/quanttest"
 )
 
 type packedCase struct {
@@ -21,10 +23,10 @@ type packedCase struct {
 func (c *packedCase) packed(t *testing.T) *Packed {
 	p := &Packed{K: c.K, N: c.N, Bits: c.Bits, Group: c.Group, Groups: c.Index, ZerosLessOne: strings.HasPrefix(c.Zeros, "stored minus 1")}
 	var err error
-	if p.Words, err = Words(fromHex(t, c.Words)); err != nil {
+	if p.Words, err = Words(quanttest.Hex(t, c.Words)); err != nil {
 		t.Fatal(err)
 	}
-	if p.Zeros, err = Words(fromHex(t, c.ZeroQ)); err != nil {
+	if p.Zeros, err = Words(quanttest.Hex(t, c.ZeroQ)); err != nil {
 		t.Fatal(err)
 	}
 	p.Scales = halvesFromHex(t, c.Scales)
@@ -32,7 +34,7 @@ func (c *packedCase) packed(t *testing.T) *Packed {
 }
 
 func halvesFromHex(t *testing.T, s string) []uint16 {
-	b := fromHex(t, s)
+	b := quanttest.Hex(t, s)
 	out := make([]uint16, len(b)/2)
 	for i := range out {
 		out[i] = binary.LittleEndian.Uint16(b[2*i:])
@@ -46,7 +48,7 @@ func TestPacked(t *testing.T) {
 		file   string
 		decode func(*Packed) ([]float32, error)
 	}{{"gptq.jsonl", (*Packed).DecodeGPTQ}, {"awq.jsonl", (*Packed).DecodeAWQ}} {
-		for i, c := range readCases[packedCase](t, format.file) {
+		for i, c := range quanttest.Cases[packedCase](t, format.file) {
 			got, err := format.decode(c.packed(t))
 			if err != nil {
 				t.Errorf("%s %d: %v", format.file, i, err)
