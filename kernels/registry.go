@@ -11,14 +11,64 @@ import (
 	"memwall/gpu"
 )
 
-// registry holds every kernel, families together and steps in order. Adding a kernel is one source and one entry; a kernel
-// that serves several element types has one source and an entry each, with the same name, the usual type first.
-var registry = slices.Concat(probes, gemvs, batches, gemms, linears, gateds, softmaxes, rmsnorms, layernorms, addnorms, glus, ropes, appends, pages, embeds, logsoftmaxes, argmaxes, penalties, samples,
-	attentions, decodes, pageds, kvquants, quantizes, dequantizes, qgemvs, qgemms)
+// families are the rows of each family, its steps in order. Adding a kernel is one source and one row; a kernel that serves
+// several element types has one source and a row each, with the same name, the usual type first. The steps of a ladder do the same
+// job, from naive to fast: its name alone means the best step.
+var families = []struct {
+	rows   []*Kernel
+	ladder bool
+}{
+	{probes, false},
+	{gemvs, true},
+	{batches, true},
+	{gemms, true},
+	{linears, true},
+	{gateds, true},
+	{softmaxes, true},
+	{rmsnorms, true},
+	{layernorms, true},
+	{addnorms, true},
+	{glus, true},
+	{ropes, true},
+	{appends, true},
+	{pages, false},
+	{embeds, true},
+	{logsoftmaxes, true},
+	{argmaxes, true},
+	{penalties, false},
+	{samples, true},
+	{attentions, true},
+	{decodes, true},
+	{pageds, false},
+	{kvquants, false},
+	{quantizes, true},
+	{dequantizes, false},
+	{qgemvs, true},
+	{qgemms, true},
+}
 
-// ladders are the families whose steps do the same job, from naive to fast: their name alone means the best step.
-var ladders = map[string]bool{"gemv": true, "batch": true, "gemm": true, "linear": true, "gated": true, "softmax": true, "rmsnorm": true, "layernorm": true, "addnorm": true, "glu": true, "rope": true, "append": true, "embed": true, "logsoftmax": true, "argmax": true, "sample": true,
-	"attention": true, "decode": true, "quantize": true, "qgemv": true, "qgemm": true}
+// registry holds every kernel, families together.
+var registry = everyRow()
+
+func everyRow() (all []*Kernel) {
+	for _, f := range families {
+		all = append(all, f.rows...)
+	}
+	return all
+}
+
+// ladders are the names of the families that are ladders.
+var ladders = everyLadder()
+
+func everyLadder() map[string]bool {
+	names := map[string]bool{}
+	for _, f := range families {
+		if f.ladder {
+			names[f.rows[0].Family()] = true
+		}
+	}
+	return names
+}
 
 // Listing is a list of kernels that shows itself as a table.
 type Listing []*Kernel
@@ -64,8 +114,10 @@ func Families() []string {
 // unique leaves out the entries for further element types.
 func unique(kernels []*Kernel) []*Kernel {
 	var found []*Kernel
+	seen := map[string]bool{}
 	for _, k := range kernels {
-		if !slices.Contains(names(found), k.name) {
+		if !seen[k.name] {
+			seen[k.name] = true
 			found = append(found, k)
 		}
 	}

@@ -34,7 +34,16 @@ type exercise struct {
 }
 
 // exercises is the course's, in order.
-var exercises = slices.Concat(theMemoryWall, readingWell, climbing, sharing, fewerBits, withoutMatrix, kvCache, paging)
+var exercises = slices.Concat(
+	theMemoryWall,
+	readingWell,
+	climbing,
+	sharing,
+	fewerBits,
+	withoutMatrix,
+	kvCache,
+	paging,
+)
 
 // mistake is a way to go wrong and the number it leads to.
 type mistake struct {
