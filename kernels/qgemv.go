@@ -115,6 +115,15 @@ func streamed(d dims, w gpu.DType) (c counters, tiles int, whole bool) {
 	return c, tiles, row%16 == 0 && d["K"]%64 == 0
 }
 
+// cancels makes a format with minima tested for what it is: 15·d·q and the minimum nearly cancel, so that rounding errors are of
+// their size, not of the weight's.
+func (u unpacking) cancels(k *Kernel) {
+	if u.minima {
+		k.terms = func(d dims) float64 { return 16 * d.f("K") }
+		k.operands[2].fill = finiteVector
+	}
+}
+
 func packedProduct(k *Kernel, w gpu.DType) {
 	u := unpackings[w]
 	rows := u.warps * streamRows
@@ -122,10 +131,7 @@ func packedProduct(k *Kernel, w gpu.DType) {
 	k.config = func(d dims) gpu.Config {
 		return gpu.Config{Grid: gpu.Dim(over(d["N"], rows)), CTA: gpu.Dim(32 * u.warps)}
 	}
-	if u.minima { // 15·d·q and the minimum nearly cancel: rounding errors are of their size, not of the weight's
-		k.terms = func(d dims) float64 { return 16 * d.f("K") }
-		k.operands[2].fill = finiteVector
-	}
+	u.cancels(k)
 	k.counts = func(d dims) counters {
 		c, tiles, whole := streamed(d, w)
 		if !whole {
@@ -159,10 +165,7 @@ func byteProduct(k *Kernel, w gpu.DType) {
 	k.bytes = formula{fmt.Sprintf("%g·N·K + 1.125·K + 2·N", w.Bits()/8), func(d dims) float64 {
 		return w.Bits()/8*d.f("N")*d.f("K") + 1.125*d.f("K") + 2*d.f("N")
 	}}
-	if u.minima {
-		k.terms = func(d dims) float64 { return 16 * d.f("K") }
-		k.operands[2].fill = finiteVector
-	}
+	u.cancels(k)
 	k.counts = func(d dims) counters {
 		c, tiles, whole := streamed(d, w)
 		if !whole {
