@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,11 +115,12 @@ func TestAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var dtype gpu.DType
-	for dtype = 1; dtype.String() != strings.ToLower(format.Name); dtype++ {
-		if dtype == 255 {
-			t.Fatalf("no element type is called %s", format.Name)
-		}
+	if want := "Q8_added: 8.5 bits a weight (32 values in 34 B)"; format.String() != want {
+		t.Errorf("the format says %s, want %s", format, want)
+	}
+	dtype, err := gpu.TypeNamed(addedFormat)
+	if err != nil {
+		t.Fatal(err)
 	}
 	values := make([]float64, 64)
 	for i := range values {
@@ -130,7 +132,7 @@ func TestAdded(t *testing.T) {
 			t.Errorf("value %d is %g after %s, was %g", i, v, format.Name, values[i])
 		}
 	}
-	if w.Bytes() != 2*34 {
-		t.Errorf("%d B", w.Bytes())
+	if w.Bytes() != 2*34 || w.At(1, 31) != w.Float64s()[63] || !slices.Contains(quant.Formats(), format) {
+		t.Errorf("%d B, the last value is %g; formats %v", w.Bytes(), w.At(1, 31), quant.Formats())
 	}
 }
