@@ -177,6 +177,19 @@ func of[T any](handle unsafe.Pointer) (T, bool) {
 	return x, ok
 }
 
+// answer writes what a query says of the object behind a handle.
+func answer[T, V any](out *V, handle unsafe.Pointer, query func(T) V) result {
+	x, ok := of[T](handle)
+	switch {
+	case !ok:
+		return invalidHandle
+	case out == nil:
+		return invalidValue
+	}
+	*out = query(x)
+	return success
+}
+
 // drop forgets a handle.
 func drop[T any](handle unsafe.Pointer) result {
 	state.mu.Lock()

@@ -52,28 +52,12 @@ func vdrv_cuKernelSetAttribute(attribute C.CUfunction_attribute, value C.int, ke
 
 //export vdrv_cuFuncGetModule
 func vdrv_cuFuncGetModule(out *C.CUmodule, handle C.CUfunction) result {
-	f, ok := of[*function](unsafe.Pointer(handle))
-	switch {
-	case !ok:
-		return invalidHandle
-	case out == nil:
-		return invalidValue
-	}
-	*out = C.CUmodule(f.module.self)
-	return success
+	return answer(out, unsafe.Pointer(handle), func(f *function) C.CUmodule { return C.CUmodule(f.module.self) })
 }
 
 //export vdrv_cuFuncGetName
 func vdrv_cuFuncGetName(out **C.char, handle C.CUfunction) result {
-	f, ok := of[*function](unsafe.Pointer(handle))
-	switch {
-	case !ok:
-		return invalidHandle
-	case out == nil:
-		return invalidValue
-	}
-	*out = f.name
-	return success
+	return answer(out, unsafe.Pointer(handle), func(f *function) *C.char { return f.name })
 }
 
 //export vdrv_cuFuncGetParamInfo

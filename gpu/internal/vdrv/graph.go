@@ -135,33 +135,19 @@ func vdrv_cuGraphDestroy(g C.CUgraph) result {
 
 //export vdrv_cuGraphClone
 func vdrv_cuGraphClone(out *C.CUgraph, g C.CUgraph) result {
-	gr, ok := of[*graph](unsafe.Pointer(g))
-	switch {
-	case !ok:
-		return invalidHandle
-	case out == nil:
-		return invalidValue
-	}
-	clone := &graph{id: graphs.Add(1)}
-	for _, n := range gr.nodes {
-		clone.add(n.run)
-	}
-	state.mu.Lock()
-	defer state.mu.Unlock()
-	*out = C.CUgraph(newHandle(clone))
-	return success
+	return answer(out, unsafe.Pointer(g), func(gr *graph) C.CUgraph {
+		clone := &graph{id: graphs.Add(1)}
+		for _, n := range gr.nodes {
+			clone.add(n.run)
+		}
+		state.mu.Lock()
+		defer state.mu.Unlock()
+		return C.CUgraph(newHandle(clone))
+	})
 }
 
 func addNode(out *C.CUgraphNode, g C.CUgraph, run func() result) result {
-	gr, ok := of[*graph](unsafe.Pointer(g))
-	switch {
-	case !ok:
-		return invalidHandle
-	case out == nil:
-		return invalidValue
-	}
-	*out = C.CUgraphNode(gr.add(run).self)
-	return success
+	return answer(out, unsafe.Pointer(g), func(gr *graph) C.CUgraphNode { return C.CUgraphNode(gr.add(run).self) })
 }
 
 // kernelNode makes a launch of a node's parameters, copied now.

@@ -282,15 +282,7 @@ func vdrv_cuModuleGetGlobal_v2(p *devicePtr, bytes *size, handle C.CUmodule, nam
 
 //export vdrv_cuModuleGetFunctionCount
 func vdrv_cuModuleGetFunctionCount(n *C.uint, handle C.CUmodule) result {
-	m, ok := of[*module](unsafe.Pointer(handle))
-	switch {
-	case !ok:
-		return invalidHandle
-	case n == nil:
-		return invalidValue
-	}
-	*n = C.uint(len(m.names))
-	return success
+	return answer(n, unsafe.Pointer(handle), func(m *module) C.uint { return C.uint(len(m.names)) })
 }
 
 //export vdrv_cuModuleEnumerateFunctions
