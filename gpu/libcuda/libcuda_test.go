@@ -14,11 +14,13 @@ import (
 
 	"memwall/gpu/libcuda/record"
 	"memwall/install"
+	"memwall/install/installtest"
 )
 
 // client builds the library, and a C program that is linked with it; it answers "" where there is no C compiler.
 func client(t *testing.T) (program string, l *Library) {
 	t.Helper()
+	installtest.Sources(t)
 	b, why := install.FindCUDABuild()
 	if b == nil {
 		t.Log("not run: " + why)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +37,21 @@ func Root(tb testing.TB) string {
 	}
 }
 
+// Sources makes the test's result depend on every source of the module, for what a child process compiles: go test repeats a
+// result from its cache until a file or folder that the test itself has opened changes.
+func Sources(tb testing.TB) {
+	tb.Helper()
+	err := filepath.WalkDir(Root(tb), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // built is the binary of this test process; other test processes build their own, which the go command's cache makes quick.
 var built struct {
 	sync.Once
@@ -47,6 +63,7 @@ var built struct {
 // what has changed.
 func Memwall(tb testing.TB) string {
 	tb.Helper()
+	Sources(tb)
 	root := Root(tb)
 	built.Do(func() { built.path, built.err = build(root) })
 	if built.err != nil {

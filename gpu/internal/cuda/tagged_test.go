@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"memwall/install"
+	"memwall/install/installtest"
 )
 
 // What drives a GPU is built with a tag: its tests run here, through gorgonia.org/cu over the driver API that the virtual GPU
 // answers, where a C compiler is there.
 func TestWithTag(t *testing.T) {
+	installtest.Sources(t)
 	build, why := install.FindCUDABuild()
 	if build == nil {
 		t.Log("not run: " + why)
