@@ -18,7 +18,7 @@ import (
 type Session struct {
 	Context  context.Context     // stops the launches of the thread
 	Load     *driver.LoadOptions // name, sources and facts of the module that is loaded next
-	Like     *driver.Launch      // whose Warm, Simulate, Probe, Sample and SampleTime the thread's launches have
+	Like     *driver.Launch      // whose Warm, Simulate, Probe, Sample, SampleTime and LeastBytes the thread's launches have
 	Launched []Launched          // what the thread's calls have executed
 }
 
@@ -52,7 +52,8 @@ func bound() *Session {
 // apply gives a launch what the session knows of it.
 func (s *Session) apply(l *driver.Launch) {
 	if like := s.Like; like != nil {
-		l.Warm, l.Simulate, l.Probe, l.Sample, l.SampleTime = like.Warm, like.Simulate, like.Probe, like.Sample, like.SampleTime
+		l.Warm, l.Simulate, l.Probe = like.Warm, like.Simulate, like.Probe
+		l.Sample, l.SampleTime, l.LeastBytes = like.Sample, like.SampleTime, like.LeastBytes
 	}
 }
 
