@@ -1,6 +1,9 @@
 package asmgen
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 const (
 	canonicalNaN = 0x7fffffff
@@ -255,63 +258,81 @@ func (s *set) signBits() {
 	})
 }
 
-// doublesTable keeps f64 constants, each four times, and gives the symbol.
-func (s *set) doublesTable(name string, list ...float64) string {
-	var words []uint32
-	for _, v := range list {
-		bits := math.Float64bits(v)
-		for range 4 {
-			words = append(words, uint32(bits), uint32(bits>>32))
+// exponential is ex2, by the polynomial of exp2 (transcendental.go) with the same f32 operations in the same order.
+func (s *set) exponential() {
+	words := []uint32{}
+	for _, v := range []float32{-126, 128, -152, 0x1.8p23, 0x1.44138ap-13, 0x1.5f0890p-10, 0x1.3b2a54p-7, 0x1.c6af6cp-5, 0x1.ebfbe0p-3, 0x1.62e43p-1, 1} {
+		for range 8 {
+			words = append(words, math.Float32bits(v))
 		}
 	}
-	return s.table(name, words)
-}
-
-// exponential is ex2, by the polynomial of exp2 (transcendental.go) in the same order of f64 operations.
-func (s *set) exponential() {
-	// −151 and 129 give what lies beyond: 0 and infinity.
-	constants := s.doublesTable("exp2Constants", -151, 129, 0x1.8p52, math.Ln2, 1./5040, 1./720, 1./120, 1./24, 1./6, 1./2, 1, 1)
-	for _, ftz := range []string{"", "Ftz"} {
-		s.float(floatOp{"laneEx2Approx" + ftz + "F32", 1, "", ftz != "", false, func(b *block) {
-			for k := range 4 {
-				b.i("VMOVAPS Y%d, Y11", k)
-				b.i("VEXTRACTF128 $1, Y%d, X5", k)
-				b.i("VCVTPS2PD X%d, Y4", k)
-				b.i("VCVTPS2PD X5, Y5")
-				pair := func(format string, constant int) {
-					for r := range 2 {
-						b.i(format, constants, 32*constant, 4+r, 4+r)
-					}
-				}
-				pair("VMAXPD %s+%d(SB), Y%d, Y%d", 0)
-				pair("VMINPD %s+%d(SB), Y%d, Y%d", 1)
-				b.i("VMOVUPD %s+%d(SB), Y10", constants, 64)
-				for r := range 2 {
-					b.i("VADDPD Y10, Y%d, Y%d", 4+r, 6+r) // n + magic
-					b.i("VSUBPD Y10, Y%d, Y%d", 6+r, 8+r)
-					b.i("VSUBPD Y%d, Y%d, Y%d", 8+r, 4+r, 4+r)
-					b.i("VPSLLQ $52, Y%d, Y%d", 6+r, 6+r)
-				}
-				pair("VMULPD %s+%d(SB), Y%d, Y%d", 3) // f
-				for r := range 2 {
-					b.i("VMULPD %s+%d(SB), Y%d, Y%d", constants, 32*4, 4+r, 8+r)
-				}
-				for c := 5; c < 12; c++ {
-					for r := range 2 {
-						b.i("VADDPD %s+%d(SB), Y%d, Y%d", constants, 32*c, 8+r, 8+r)
-						if c < 11 {
-							b.i("VMULPD Y%d, Y%d, Y%d", 4+r, 8+r, 8+r)
-						}
-					}
-				}
-				for r := range 2 {
-					b.i("VPADDQ Y%d, Y%d, Y%d", 6+r, 8+r, 8+r)
-					b.i("VCVTPD2PSY Y%d, X%d", 8+r, 8+r)
-				}
-				b.i("VINSERTF128 $1, X9, Y8, Y8")
-				b.i("VCMPPS $3, Y11, Y11, Y12") // NaN stays
-				b.i("VBLENDVPS Y12, Y11, Y8, Y%d", k)
+	constants := s.table("exp2Constants", words)
+	constant := func(n int) string { return fmt.Sprintf("%s+%d(SB)", constants, 32*n) }
+	// polynomial of x in Y0…3: p in Y4…7, x + magic in Y0…3, whose last bits are the integer.
+	polynomial := func(b *block) {
+		b.i("VMOVUPS %s, Y15", constant(3))
+		for k := range 4 {
+			b.i("VADDPS Y15, Y%d, Y%d", k, 8+k) // n + magic
+			b.i("VSUBPS Y15, Y%d, Y12", 8+k)
+			b.i("VSUBPS Y12, Y%d, Y%d", k, k) // f
+			b.i("VMULPS %s, Y%d, Y%d", constant(4), k, 4+k)
+		}
+		for c := 5; c <= 10; c++ {
+			b.i("VMOVUPS %s, Y15", constant(c))
+			b.each(4, "VADDPS Y15, Y%d, Y%d", 4, 4)
+			if c < 10 {
+				b.each(4, "VMULPS Y%d, Y%d, Y%d", 0, 4, 4)
 			}
-		}})
+		}
+		for k := range 4 {
+			b.i("VMOVAPS Y%d, Y%d", 8+k, k)
+		}
+	}
+	for _, ftz := range []string{"", "Ftz"} {
+		s.variant("laneEx2Approx"+ftz+"F32", 0, func(b *block) {
+			b.slots(1)
+			b.load(0, "BX", 4)
+			// A denormal has 1 as its power, flushed or not. All in [−126, 128): p's exponent takes the integer.
+			b.i("VMOVUPS %s, Y14", constant(0))
+			b.i("VMOVUPS %s, Y15", constant(1))
+			for k := range 4 {
+				b.i("VCMPPS $%d, Y14, Y%d, Y%d", 13, k, 4+k) // ≥, false of NaN
+				b.i("VCMPPS $%d, Y15, Y%d, Y%d", 1, k, 8+k)  // <
+				b.i("VPAND Y%d, Y%d, Y%d", 8+k, 4+k, 4+k)
+			}
+			b.i("VPAND Y5, Y4, Y4")
+			b.i("VPAND Y7, Y6, Y6")
+			b.i("VPAND Y6, Y4, Y4")
+			b.i("VMOVMSKPS Y4, AX")
+			b.i("CMPL AX, $255")
+			b.i("JNE beyond")
+			polynomial(b)
+			b.each(4, "VPSLLD $23, Y%d, Y%d", 0, 0)
+			b.each(4, "VPADDD Y%d, Y%d, Y%d", 4, 0, 0)
+			b.store(0, 4)
+			b.next()
+			b.label("beyond")
+			b.i("VMOVUPS %s, Y14", constant(2))
+			b.each(4, "VMAXPS Y%d, Y14, Y%d", 0, 0) // of NaN and a number the second operand
+			b.each(4, "VMINPS Y%d, Y15, Y%d", 0, 0)
+			polynomial(b)
+			b.fill(15, one32)
+			for k := range 4 {
+				b.i("VPSLLD $23, Y%d, Y%d", k, k) // the integer, with its sign: nine bits
+				b.i("VPSRAD $23, Y%d, Y%d", k, k)
+				b.i("VPSRAD $1, Y%d, Y12", k)
+				b.i("VPSUBD Y12, Y%d, Y%d", k, k)
+				b.i("VPSLLD $23, Y12, Y12")
+				b.i("VPSLLD $23, Y%d, Y%d", k, k)
+				b.i("VPADDD Y15, Y12, Y12")
+				b.i("VPADDD Y15, Y%d, Y%d", k, k)
+				b.i("VMULPS Y12, Y%d, Y%d", 4+k, 4+k)
+				b.i("VMULPS Y%d, Y%d, Y%d", k, 4+k, k)
+			}
+			if ftz != "" {
+				b.flush(0, 4)
+			}
+			b.canonical()
+		})
 	}
 }
