@@ -66561,6 +66561,85 @@ bail:
 	MOVQ R9, 40(SP)
 	RET
 
+// opJump
+TEXT doJump<>(SB), NOSPLIT|NOFRAME, $0-0
+	MOVQ 32(R9), DI
+	MOVQ 0(DI), SI
+	TESTQ SI, SI
+	JEQ bail
+	MOVQ 88(R11), AX
+	MOVQ (SI)(AX*1), DX
+	TESTQ DX, DX
+	JEQ bail
+	MOVQ 80(R11), AX
+	TESTQ AX, AX
+	JLE bail
+	SUBQ 24(SI), AX
+	MOVQ AX, 80(R11)
+	MOVQ 96(R11), CX
+	ADDQ 16(SI), CX
+	INCQ 0(CX)
+	ADDQ $32, 8(CX)
+	MOVQ 32(SI), AX
+	ADDQ AX, 104(R11)
+	MOVQ 40(SI), AX
+	MOVQ AX, 112(R11)
+	MOVQ DX, R9
+	MOVQ (R9), AX
+	JMP AX
+bail:
+	VZEROUPPER
+	MOVQ R9, 40(SP)
+	RET
+
+// opBranch
+TEXT doBranch<>(SB), NOSPLIT|NOFRAME, $0-0
+	MOVQ 32(R9), DI
+	MOVL 20(R9), BX
+	MOVL (R10)(BX*4), AX
+	XORL 24(R9), AX
+	MOVQ 8(DI), SI
+	XORL R12, R12
+	TESTL AX, AX
+	JEQ decided
+	CMPL AX, $-1
+	JNE bail
+	MOVQ 0(DI), SI
+	MOVL $1, R12
+decided:
+	TESTQ SI, SI
+	JEQ bail
+	MOVQ 88(R11), AX
+	MOVQ (SI)(AX*1), DX
+	TESTQ DX, DX
+	JEQ bail
+	MOVQ 80(R11), AX
+	TESTQ AX, AX
+	JLE bail
+	SUBQ 24(SI), AX
+	MOVQ AX, 80(R11)
+	MOVQ 96(R11), CX
+	MOVL 16(R9), DI
+	ADDQ CX, DI
+	INCQ 32(DI)
+	ADDQ R12, 16(DI)
+	SHLQ $5, R12
+	ADDQ R12, 24(DI)
+	ADDQ 16(SI), CX
+	INCQ 0(CX)
+	ADDQ $32, 8(CX)
+	MOVQ 32(SI), AX
+	ADDQ AX, 104(R11)
+	MOVQ 40(SI), AX
+	MOVQ AX, 112(R11)
+	MOVQ DX, R9
+	MOVQ (R9), AX
+	JMP AX
+bail:
+	VZEROUPPER
+	MOVQ R9, 40(SP)
+	RET
+
 // func asmAddresses(to *uintptr)
 TEXT ·asmAddresses(SB), NOSPLIT, $0-8
 	MOVQ to+0(FP), DI
@@ -68270,6 +68349,10 @@ TEXT ·asmAddresses(SB), NOSPLIT, $0-8
 	MOVQ AX, 6808(DI)
 	LEAQ doLoadMatrix_276<>(SB), AX
 	MOVQ AX, 6816(DI)
+	LEAQ doJump<>(SB), AX
+	MOVQ AX, 6824(DI)
+	LEAQ doBranch<>(SB), AX
+	MOVQ AX, 6832(DI)
 	RET
 
 DATA butterfly<>+0(SB)/4, $0x00000000

@@ -856,4 +856,6 @@ var asmOps = [...]asmOp{
 	{name: "doLoadMatrix_274", twins: []opFunc{opLoadMatrix}, variant: 274, masks: false},
 	{name: "doLoadMatrix_260", twins: []opFunc{opLoadMatrix}, variant: 260, masks: false},
 	{name: "doLoadMatrix_276", twins: []opFunc{opLoadMatrix}, variant: 276, masks: false},
+	{name: "doJump", twins: []opFunc{opJump}, variant: 0, masks: false},
+	{name: "doBranch", twins: []opFunc{opBranch}, variant: 0, masks: false},
 }

@@ -80,7 +80,9 @@ func (w *warp) run() {
 			w.rounds += b.chase
 		}
 		if m == w.live && top.passed == 0 || len(b.syncs) == 0 {
-			w.runBlock(b, m)
+			if last := w.runBlock(b, m); last != at {
+				b, c = &blocks[last], &k.blocks[last]
+			}
 		} else if !w.stepwise(b, top) {
 			continue
 		}
@@ -107,20 +109,24 @@ func (w *warp) run() {
 	}
 }
 
-// runBlock executes the code of a block, without its ending, for the lanes of m.
-func (w *warp) runBlock(b *block, m uint32) {
-	if w.w.threads != nil && w.cta.watch == nil && w.runThreads(b, m) {
-		return
+// runBlock executes the code of a block, without its ending, for the lanes of m. It gives the block whose ending is next: another one
+// where assembly has gone on.
+func (w *warp) runBlock(b *block, m uint32) int32 {
+	if w.w.threads != nil && w.cta.watch == nil {
+		if last := w.runThreads(b, m); last >= 0 {
+			return last
+		}
 	}
 	if m != allLanes || w.cta.check != nil {
 		w.runRange(b, 0, int32(len(b.code)))
-		return
+		return b.number
 	}
 	code := b.code
 	for i := range code {
 		in := &code[i]
 		in.fn(w, in)
 	}
+	return b.number
 }
 
 // runRange executes a part of a block's code for the lanes of the warp's mask.

@@ -93,6 +93,14 @@ func (w *warp) warm(b *block) bool {
 func (p *program) install(b *block, deltas map[int32]*[32]int64) {
 	p.jit.mu.Lock()
 	defer p.jit.mu.Unlock()
+	landing := &p.landings[b.number].code[1]
+	defer func() {
+		at := atomic.LoadPointer(&b.hot)
+		if at == nil {
+			at = unsafe.Pointer(unsafe.SliceData(b.threads.full))
+		}
+		atomic.StorePointer(landing, at)
+	}()
 	runs, code := p.compileBlock(b, deltas)
 	if len(runs) == 0 {
 		return
@@ -149,11 +157,14 @@ func (p *program) prune() {
 	}
 	for b := range cold {
 		atomic.StorePointer(&b.hot, nil)
+		atomic.StorePointer(&p.landings[b.number].code[1], nil)
 		if j.tries == nil {
 			j.tries = map[int32]int{}
 		}
 		if j.tries[b.number]++; j.tries[b.number] < jitTries {
 			atomic.StoreUint32(&b.heat, 0)
+		} else {
+			atomic.StorePointer(&p.landings[b.number].code[1], unsafe.Pointer(unsafe.SliceData(b.threads.full)))
 		}
 	}
 	j.runs = slices.DeleteFunc(j.runs, func(r *compiledRun) bool { return cold[r.block] })

@@ -29,18 +29,20 @@ type program struct {
 	preds        int
 	params       []paramSlot
 	paramBytes   int
-	shared       int             // static bytes, those reserved included
-	reserved     int             // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
-	dynamicAt    int             // where dynamic shared memory begins
-	local        int             // bytes a lane
-	stackAt      int             // where in them alloca begins
-	viaPointers  bool            // functions are called through pointers
-	flight       int             // registers that can hold a wgmma's result in flight
-	patterns     int             // memory instructions with an address memo
-	chain        uint64          // longest chain of loads whose addresses depend on each other, each taken once
-	pointers     []bool          // parameters that are used as addresses
-	placed       []placed        // shared variables, and those of the lanes' frames
-	threading    sync.Once       // of the blocks' threads
+	shared       int       // static bytes, those reserved included
+	reserved     int       // bytes at the start of shared memory that %reserved_smem_offset… describe, 0 where nothing reads them
+	dynamicAt    int       // where dynamic shared memory begins
+	local        int       // bytes a lane
+	stackAt      int       // where in them alloca begins
+	viaPointers  bool      // functions are called through pointers
+	flight       int       // registers that can hold a wgmma's result in flight
+	patterns     int       // memory instructions with an address memo
+	chain        uint64    // longest chain of loads whose addresses depend on each other, each taken once
+	pointers     []bool    // parameters that are used as addresses
+	placed       []placed  // shared variables, and those of the lanes' frames
+	threading    sync.Once // of the blocks' threads
+	landings     []landing // of the blocks
+	jumps        []jump
 	text         func() []string // the instructions, one line each
 	hintsOnce    sync.Once
 	evictions    []cache.Hint // by site

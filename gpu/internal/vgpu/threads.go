@@ -58,9 +58,62 @@ func (p *program) thread() {
 			masked = append(masked, twin, blend)
 		}
 		end := inst{code: asmAddress(nil), pattern: -1}
-		b.threads = blockThreads{full: append(full, end), masked: append(masked, end)}
+		b.threads = blockThreads{full: append(full, p.jump(b)), masked: append(masked, end)}
+	}
+	for i := range p.blocks {
+		full := p.blocks[i].threads.full
+		p.landings[i].code[0] = unsafe.Pointer(unsafe.SliceData(full))
 	}
 }
+
+// landing is what assembly knows of a block that it jumps to with all lanes.
+type landing struct {
+	code   [2]unsafe.Pointer // *inst: where its code begins; with compiled runs, once the block is hot
+	counts uint64            // place of its blockCounts
+	cost   int64
+	chase  uint64
+	number int64
+}
+
+// jump is where the ending of a block leads; nil where assembly cannot go.
+type jump struct{ taken, next *landing }
+
+// mostAhead is how much fuel assembly may use up before it comes back to Go, where the garbage collector can stop it.
+const mostAhead = 1 << 13
+
+// jump is the last instruction of a block's code for all lanes. It has no function: (*warp).run executes what assembly does not.
+func (p *program) jump(b *block) inst {
+	if p.landings == nil {
+		p.landings, p.jumps = make([]landing, len(p.blocks)), make([]jump, len(p.blocks))
+		for i := range p.blocks {
+			to := &p.blocks[i]
+			p.landings[i] = landing{counts: uint64(i) * uint64(unsafe.Sizeof(blockCounts{})), cost: int64(to.cost), chase: to.chase, number: int64(i)}
+		}
+	}
+	land := func(to int32) *landing {
+		if int(to) >= len(p.blocks) {
+			return nil
+		}
+		return &p.landings[to]
+	}
+	e, j := &b.end, &p.jumps[b.number]
+	in := inst{code: asmAddress(nil), pattern: -1, imm: uint64(uintptr(unsafe.Pointer(j)))}
+	switch {
+	case asmJump == 0:
+	case e.kind == endFall:
+		in.code, j.taken = asmJump, land(e.next)
+	case e.kind == endBranch && e.guard < 0:
+		in.code, j.taken = asmJump, land(e.target)
+	case e.kind == endBranch:
+		in.code, in.a, in.b, in.d = asmBranch, uint32(e.guard), e.not, uint32(p.landings[b.number].counts)
+		j.taken, j.next = land(e.target), land(e.next)
+	}
+	return in
+}
+
+// opJump and opBranch name the endings of blocks in the assembly, for (*program).jump; nothing decodes to them.
+func opJump(w *warp, in *inst)   { panic("an ending is executed by (*warp).run") }
+func opBranch(w *warp, in *inst) { panic("an ending is executed by (*warp).run") }
 
 // asmOp is an op of the assembly: the portable functions that compute the same, for instructions of one variant.
 type asmOp struct {

@@ -40,7 +40,12 @@ type asmContext struct {
 	mask      uint64
 	guarded   uintptr // guardCounts by instruction
 	runs      uintptr // runCounts of compiled runs, by instruction
-	_         [48]byte
+	fuel      int64   // that jumps from block to block may use up
+	selected  uint64  // which of a landing's codes
+	counts    uintptr // blockCounts
+	rounds    uint64  // that jumps have added
+	block     uint64  // where they have come to
+	_         [8]byte
 	scratch   [64]uint32
 	big       [1024]uint32
 }
@@ -92,6 +97,12 @@ var (
 	_ = [1]struct{}{}[unsafe.Sizeof(guardCounts{})-24]
 	_ = [1]struct{}{}[unsafe.Offsetof(guardCounts{}.lanes)-16]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.mask)-56]
+	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.fuel)-80]
+	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.block)-112]
+	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.next)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.counts)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.number)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(blockCounts{}.branches)-32]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.scratch)-128]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.big)-384]
 	_ = [1]struct{}{}[unsafe.Sizeof(asmMemo{})-asmMemoBytes]
@@ -105,7 +116,7 @@ func enterThreads(base, code, context, predicates unsafe.Pointer) unsafe.Pointer
 // asmAddresses writes the addresses of leaveThreads and of asmOps.
 func asmAddresses(to *uintptr)
 
-var asmLeave, asmGuard uintptr
+var asmLeave, asmGuard, asmJump, asmBranch uintptr
 
 // asmByKey is the index of asmOps.
 var asmByKey = func() map[asmKey]*asmOp {
@@ -121,6 +132,7 @@ var asmByKey = func() map[asmKey]*asmOp {
 		}
 	}
 	asmGuard = index[asmKey{codeOf(opGuarded), 0}].address
+	asmJump, asmBranch = index[asmKey{codeOf(opJump), 0}].address, index[asmKey{codeOf(opBranch), 0}].address
 	return index
 }()
 
@@ -187,6 +199,8 @@ func (t *threads) begin(k *worker) {
 	c.host = uintptr(k.memory) - uintptr(k.base)
 	c.params = uintptr(unsafe.Pointer(unsafe.SliceData(k.args)))
 	c.guarded = uintptr(unsafe.Pointer(unsafe.SliceData(k.guarded)))
+	c.counts = uintptr(unsafe.Pointer(unsafe.SliceData(k.blocks)))
+	c.rounds = 0
 	t.beginRuns(k)
 	for i := range t.memos {
 		m := &t.memos[i]
@@ -195,24 +209,29 @@ func (t *threads) begin(k *worker) {
 	clear(t.sites)
 }
 
-// runThreads executes the code of a block for the lanes of m; false where the CTA is watched.
-func (w *warp) runThreads(b *block, m uint32) bool {
+// runThreads executes the code of a block for the lanes of m. Where those are all, it goes on with the blocks behind it as far as
+// the assembly can, and gives the one whose ending is to be executed; -1 where the CTA is watched.
+func (w *warp) runThreads(b *block, m uint32) int32 {
 	k := w.w
 	if w.cta.watch != nil || w.cta.check != nil {
-		return false
+		return -1
 	}
 	at := unsafe.Pointer(unsafe.SliceData(b.threads.full))
+	c := k.threads.context
+	c.selected = 0
 	if m != allLanes {
 		at = unsafe.Pointer(unsafe.SliceData(b.threads.masked))
 	} else if k.run.lanes == JITLanes {
 		if atomic.LoadUint32(&b.heat) < jitHot && w.warm(b) {
-			return true
+			return b.number
 		}
 		if hot := atomic.LoadPointer(&b.hot); hot != nil {
 			at = hot
 		}
+		c.selected = 8
 	}
-	c := k.threads.context
+	jumps := m == allLanes && len(w.stack) == 1 && w.stack[0].join < 0 && k.run.cut == 0
+	c.block = uint64(b.number)
 	c.mask = uint64(m)
 	c.shared, c.sharedLen = uintptr(unsafe.Pointer(unsafe.SliceData(w.cta.shared))), uint64(len(w.cta.shared))
 	pred := unsafe.Pointer(unsafe.SliceData(w.pred))
@@ -222,13 +241,27 @@ func (w *warp) runThreads(b *block, m uint32) bool {
 		}
 		trace := uintptr(unsafe.Pointer(unsafe.SliceData(k.trace)))
 		c.log, c.logEnd = trace+8*uintptr(len(k.trace)), trace+8*uintptr(cap(k.trace))
+		fuel := int64(0)
+		if jumps {
+			fuel = int64(min(k.fuel, mostAhead))
+		}
+		c.fuel = fuel
 		at = enterThreads(w.base, at, unsafe.Pointer(c), pred)
 		k.trace = k.trace[:(c.log-trace)/8]
+		if jumps {
+			k.fuel -= int(fuel - c.fuel)
+			w.rounds += c.rounds
+			c.rounds = 0
+			w.stack[0].block = int32(c.block)
+		}
 		in := (*inst)(at)
 		if in.fn == nil {
-			return true
+			return int32(c.block)
 		}
 		if in.pattern >= 0 && in.code != asmLeave {
+			if k.count && cap(k.trace)-len(k.trace) < asmLogRoom { // that may be all it lacks
+				continue
+			}
 			w.teach(in)
 		} else {
 			in.fn(w, in)

@@ -8,11 +8,11 @@ func threadedAvailable() bool { return false }
 // threads is the state of threaded assembly, which this architecture has not.
 type threads struct{}
 
-func newThreads(p *program) *threads               { return nil }
-func (w *warp) runThreads(b *block, m uint32) bool { return false }
-func (k *worker) settleThreads()                   {}
+func newThreads(p *program) *threads                { return nil }
+func (w *warp) runThreads(b *block, m uint32) int32 { return -1 }
+func (k *worker) settleThreads()                    {}
 
-var asmGuard uintptr
+var asmGuard, asmJump, asmBranch uintptr
 
 func asmFor(in *inst) *asmOp       { return nil }
 func asmAddress(op *asmOp) uintptr { return 0 }

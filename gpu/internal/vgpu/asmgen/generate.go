@@ -92,8 +92,27 @@ const (
 	contextParams    = 48
 	contextMask      = 56
 	contextGuarded   = 64
+	contextFuel      = 80
+	contextSelect    = 88
+	contextCounts    = 96
+	contextRounds    = 104
+	contextBlock     = 112
 	contextScratch   = 128
 	contextBig       = 384
+
+	jumpTaken = 0
+	jumpNext  = 8
+
+	landingCounts = 16
+	landingCost   = 24
+	landingChase  = 32
+	landingNumber = 40
+
+	countsWarps      = 0
+	countsLanes      = 8
+	countsTaken      = 16
+	countsTakenLanes = 24
+	countsBranches   = 32
 
 	memoBytes   = 704
 	memoHits    = 256
@@ -157,6 +176,7 @@ func Generate() (assembly, table []byte, err error) {
 	s.warp()
 	s.memory()
 	s.matrix()
+	s.jumps()
 	seen := map[string]bool{}
 	for _, o := range s.ops {
 		for _, t := range o.twins {
