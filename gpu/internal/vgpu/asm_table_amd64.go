@@ -858,4 +858,5 @@ var asmOps = [...]asmOp{
 	{name: "doLoadMatrix_276", twins: []opFunc{opLoadMatrix}, variant: 276, masks: false},
 	{name: "doJump", twins: []opFunc{opJump}, variant: 0, masks: false},
 	{name: "doBranch", twins: []opFunc{opBranch}, variant: 0, masks: false},
+	{name: "doRejoin", twins: []opFunc{opRejoin}, variant: 0, masks: false},
 }

@@ -1,8 +1,13 @@
 package vgpu
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
+
+	"memwall/gpu/internal/driver"
 )
 
 // Blocks that all lanes enter, one of which is left and entered by some, and one that reads the clock: out[tid] = sum, and
@@ -98,6 +103,161 @@ func TestJumps(t *testing.T) {
 			if c.ThreadInstructions != want {
 				t.Errorf("%s: %d thread instructions, want %d", path, c.ThreadInstructions, want)
 			}
+		}
+	}
+}
+
+// randomWays writes structured control flow: branches on what lanes hold, one way or two, within each other and in loops, with
+// temporaries of the blocks' own, loads, votes and clocks on the ways.
+type randomWays struct {
+	rnd    *rand.Rand
+	body   strings.Builder
+	labels int
+	temps  int
+}
+
+func (g *randomWays) line(format string, args ...any) {
+	fmt.Fprintf(&g.body, "\t"+format+"\n", args...)
+}
+func (g *randomWays) r() string { return fmt.Sprintf("%%r%d", g.rnd.IntN(6)) }
+func (g *randomWays) temp() string {
+	g.temps++
+	return fmt.Sprintf("%%t%d", g.temps)
+}
+
+func (g *randomWays) straight() {
+	for range g.rnd.IntN(5) {
+		a, b := g.temp(), g.temp()
+		switch g.rnd.IntN(12) {
+		case 0:
+			g.line("and.b32 %s, %s, 31;", a, g.r())
+			g.line("shl.b32 %s, %s, 2;", b, a)
+			g.line("cvt.u64.u32 %%rd3, %s;", b)
+			g.line("add.s64 %%rd4, %%rd1, %%rd3;")
+			g.line("ld.global.u32 %s, [%%rd4];", g.r())
+		case 1:
+			g.line("activemask.b32 %s;", a)
+			g.line("xor.b32 %s, %s, %s;", g.r(), g.r(), a)
+		case 2:
+			g.line("mov.u32 %s, %%clock;", a)
+			g.line("xor.b32 %s, %s, %s;", g.r(), g.r(), a)
+		case 3:
+			g.line("setp.gt.s32 %%q1, %s, %s;", g.r(), g.r())
+			g.line("@%%q1 add.s32 %s, %s, 1;", g.r(), g.r())
+		default:
+			g.line("mul.lo.s32 %s, %s, %d;", a, g.r(), g.rnd.IntN(99))
+			g.line("shr.u32 %s, %s, %d;", b, g.r(), g.rnd.IntN(9))
+			g.line("xor.b32 %s, %s, %s;", g.r(), a, b)
+		}
+	}
+}
+
+// part is a branch whose lanes part or do not, or a loop.
+func (g *randomWays) part(depth int) {
+	g.straight()
+	if depth == 0 {
+		return
+	}
+	g.labels++
+	n := g.labels
+	p := fmt.Sprintf("%%p%d", n)
+	switch g.rnd.IntN(3) {
+	case 0: // of the whole warp, mostly
+		g.line("setp.ne.u32 %s, %%warp, %d;", p, g.rnd.IntN(2))
+	default:
+		g.line("setp.lt.u32 %s, %s, %s;", p, g.r(), g.r())
+	}
+	switch g.rnd.IntN(4) {
+	case 0: // one way
+		g.line("@%s bra J%d;", p, n)
+		g.part(depth - 1)
+	case 1:
+		g.line("@!%s bra J%d;", p, n)
+		g.part(depth - 1)
+	case 2: // as nvcc writes it where inline assembly stands in the way
+		g.line("@%s bra E%d;", p, n)
+		g.line("bra.uni T%d;", n)
+		fmt.Fprintf(&g.body, "E%d:\n", n)
+		g.part(depth - 1)
+		g.line("bra.uni J%d;", n)
+		fmt.Fprintf(&g.body, "T%d:\n", n)
+		g.part(depth - 1)
+	default:
+		g.line("@%s bra E%d;", p, n)
+		g.part(depth - 1)
+		g.line("bra.uni J%d;", n)
+		fmt.Fprintf(&g.body, "E%d:\n", n)
+		g.part(depth - 1)
+	}
+	fmt.Fprintf(&g.body, "J%d:\n", n)
+	g.straight()
+}
+
+func (g *randomWays) program() string {
+	for range 4 {
+		g.part(1 + g.rnd.IntN(3))
+	}
+	body := g.body.String()
+	return fmt.Sprintf(`.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+	.reg .pred %%p<%d>, %%q<2>;
+	.reg .b32 %%r<6>, %%t<%d>, %%tid, %%warp, %%i, %%n;
+	.reg .b64 %%rd<6>;
+	ld.param.u64 %%rd1, [out];
+	ld.param.u32 %%n, [n];
+	mov.u32 %%tid, %%tid.x;
+	shr.u32 %%warp, %%tid, 5;
+	mov.u32 %%i, 0;
+	mov.u32 %%r0, %%tid;
+	mul.lo.s32 %%r1, %%tid, 40503;
+	and.b32 %%r2, %%tid, 7;
+	mov.u32 %%r3, 100;
+	xor.b32 %%r4, %%tid, 21;
+	mov.u32 %%r5, 3;
+LOOP:
+%s	add.u32 %%i, %%i, 1;
+	add.u32 %%r0, %%r0, %%i;
+	setp.lt.u32 %%q0, %%i, %%n;
+	@%%q0 bra LOOP;
+	xor.b32 %%r0, %%r0, %%r1;
+	xor.b32 %%r2, %%r2, %%r3;
+	xor.b32 %%r4, %%r4, %%r5;
+	xor.b32 %%r0, %%r0, %%r2;
+	xor.b32 %%r0, %%r0, %%r4;
+	mul.wide.u32 %%rd2, %%tid, 4;
+	add.s64 %%rd5, %%rd1, %%rd2;
+	st.global.u32 [%%rd5+128], %%r0;
+	ret;
+}
+`, g.labels+1, g.temps+1, body)
+}
+
+// TestRandomWays: results, counters, lines and clocks of random control flow are those of portable lanes on every path.
+func TestRandomWays(t *testing.T) {
+	const programs, threads = 120, 72 // the third warp has eight lanes
+	for seed := range uint64(programs) {
+		g := &randomWays{rnd: rand.New(rand.NewPCG(seed, 11))}
+		text := g.program()
+		var first *driver.Result
+		var want []uint32
+		for path := PortableLanes; path <= BestLanes(); path++ {
+			d := openTest(t, testProfile())
+			d.SetLanes(path)
+			f := fn(t, loadModule(t, d, text), "k")
+			out := upload(t, d, make([]uint32, 32+threads))
+			r := launch(t, d, f, dim(2), dim(threads), out, int32(150))
+			r.Host = 0
+			got := download[uint32](t, d, out, 32+threads)
+			if first == nil {
+				first, want = r, got
+			}
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(r.Counts, first.Counts) || !reflect.DeepEqual(r.Lines, first.Lines) {
+				t.Fatalf("seed %d, %s lanes: results or counters differ from portable ones\n%v\n%v\n%+v\n%+v\n%s", seed, path, got, want, r.Counts, first.Counts, text)
+			}
+			d.Close()
 		}
 	}
 }

@@ -17,6 +17,9 @@ type slots struct {
 	// peak is the largest number of 32-bit registers alive at once: the base of the estimate of a function's registers.
 	peak int
 	zero []int32 // registers that may be read before they are written
+	// passing are the slots of registers that are alive only between two blocks' borders, where no lane waits for another: what
+	// is written there may be written for all lanes.
+	passing map[uint32]bool
 }
 
 const (
@@ -37,10 +40,11 @@ type interval struct {
 
 // assign gives registers slots by a linear scan over their intervals. Two registers whose intervals do not overlap may
 // share one; lanes on different paths never disturb each other, since every write is masked. Registers numbered in alone
-// share with none, and neither do those of functions that are entered with those of others.
+// share with none, and neither do those of functions that are entered with those of others, or passing ones with others.
 func (g *flow) assign(f *ptx.Function, alone []int32, parts []portion) *slots {
 	n := len(f.Registers)
-	s := &slots{at: make([]uint32, n), wide: make([]bool, n), preds: firstPred}
+	s := &slots{at: make([]uint32, n), wide: make([]bool, n), preds: firstPred, passing: map[uint32]bool{}}
+	passing := g.passing(f, alone)
 	spans := make([]interval, n)
 	for i := range spans {
 		spans[i] = interval{int32(i), int(^uint(0) >> 1), -1}
@@ -86,29 +90,58 @@ func (g *flow) assign(f *ptx.Function, alone []int32, parts []portion) *slots {
 		}
 		return wait[i].register < wait[j].register
 	})
-	var free [3][]uint32
+	var free [6][]uint32 // by size, passing ones behind the others
 	size := func(r int32) int { return b2i(s.wide[r]) + b2i(isQuad(&f.Registers[r])) }
+	class := func(r int32) int { return size(r) + 3*b2i(passing[r]) }
 	var active expiring
 	for _, v := range wait {
 		for len(parts) > 0 && v.low >= parts[0].from {
-			parts, active, free = parts[1:], nil, [3][]uint32{}
+			parts, active, free = parts[1:], nil, [6][]uint32{}
 		}
 		for len(active) > 0 && active[0].high < v.low {
 			r := heap.Pop(&active).(interval).register
-			free[size(r)] = append(free[size(r)], s.at[r])
+			free[class(r)] = append(free[class(r)], s.at[r])
 		}
-		class := size(v.register)
+		class := class(v.register)
 		if list := free[class]; len(list) > 0 {
 			s.at[v.register] = list[len(list)-1]
 			free[class] = list[:len(list)-1]
 		} else {
 			s.at[v.register] = next
-			next += unit << class
+			next += unit << size(v.register)
+		}
+		if passing[v.register] {
+			s.passing[s.at[v.register]] = true
 		}
 		heap.Push(&active, v)
 	}
 	s.bytes = next
 	return s
+}
+
+// passing finds the registers that are alive within one block alone, in which lanes do not wait for others: while some lanes run
+// there, nothing of the others' is kept in them.
+func (g *flow) passing(f *ptx.Function, alone []int32) []bool {
+	list := make([]bool, len(f.Registers))
+	for k := range g.blocks {
+		body := f.Body[g.blocks[k].from:g.blocks[k].to]
+		waits := false
+		for i := range body {
+			waits = waits || !endsBlock(&body[i]) && (body[i].Has("sync") || body[i].Opcode == "bar" || body[i].Opcode == "barrier")
+		}
+		for i := range body {
+			registersOf(&body[i], func(int32) {}, func(r int32) { list[r] = !waits })
+		}
+	}
+	for _, r := range g.across {
+		list[r] = false
+	}
+	for r, n := range alone {
+		if n >= 0 {
+			list[r] = false
+		}
+	}
+	return list
 }
 
 func b2i(b bool) int {

@@ -3,7 +3,8 @@ package vgpu
 import "unsafe"
 
 // blockThreads is the code of a block as threaded assembly runs it: each array ends in an instruction without fn. Full is
-// for all 32 lanes. Masked is for some of them: an op that writes every lane is followed by a blend of its result. In full
+// for all 32 lanes. Masked is for some of them: an op that writes every lane is followed by a blend of its
+// result, where another lane may have something in its destination. In full
 // an instruction with a guard is followed by what it guards.
 type blockThreads struct{ full, masked []inst }
 
@@ -48,6 +49,10 @@ func (p *program) thread() {
 				masked = append(masked, x)
 				continue
 			}
+			if p.slots.passing[x.d] {
+				masked = append(masked, x)
+				continue
+			}
 			twin := b.twins[k]
 			twin.code = asmAddress(asmFor(&twin))
 			blend := inst{fn: opBlend32, d: x.d, a: scratch, id: x.id, pattern: -1, flags: flagSelf}
@@ -57,12 +62,12 @@ func (p *program) thread() {
 			blend.code = asmAddress(asmFor(&blend))
 			masked = append(masked, twin, blend)
 		}
-		end := inst{code: asmAddress(nil), pattern: -1}
+		end := inst{code: max(asmRejoin, asmAddress(nil)), pattern: -1}
 		b.threads = blockThreads{full: append(full, p.jump(b)), masked: append(masked, end)}
 	}
 	for i := range p.blocks {
-		full := p.blocks[i].threads.full
-		p.landings[i].code[0] = unsafe.Pointer(unsafe.SliceData(full))
+		p.landings[i].code[0] = unsafe.Pointer(unsafe.SliceData(p.blocks[i].threads.full))
+		p.part(&p.blocks[i])
 	}
 }
 
@@ -76,7 +81,15 @@ type landing struct {
 }
 
 // jump is where the ending of a block leads; nil where assembly cannot go.
-type jump struct{ taken, next *landing }
+type jump struct {
+	taken, next *landing
+	// Where lanes part and the ways join behind a block each and perhaps an empty one before it, or one of them at once: the code of the blocks for some lanes, where
+	// they join, and what fuel the blocks cost. Join is nil where that is not so.
+	sides [2]unsafe.Pointer
+	join  *landing
+	cost  int64
+	ways  [2][2]*landing // the block of each way, and an empty one before it
+}
 
 // mostAhead is how much fuel assembly may use up before it comes back to Go, where the garbage collector can stop it.
 const mostAhead = 1 << 13
@@ -111,7 +124,59 @@ func (p *program) jump(b *block) inst {
 	return in
 }
 
-// opJump and opBranch name the endings of blocks in the assembly, for (*program).jump; nothing decodes to them.
+// part fills in where the lanes of a block's branch join again.
+func (p *program) part(b *block) {
+	e, j := &b.end, &p.jumps[b.number]
+	if e.kind != endBranch || e.guard < 0 || int(b.ipdom) >= len(p.blocks) || b.ipdom < 0 || e.target == e.next {
+		return
+	}
+	for k, at := range [2]int32{e.target, e.next} {
+		if at == b.ipdom {
+			continue
+		}
+		side := &p.blocks[at]
+		if to := side.end.leads(); len(side.code) == 0 && to >= 0 && to != b.ipdom && int(to) < len(p.blocks) {
+			j.ways[k][1] = &p.landings[at]
+			j.cost += int64(side.cost)
+			at, side = to, &p.blocks[to]
+		}
+		if !side.simple() || side.end.leads() != b.ipdom {
+			return
+		}
+		j.ways[k][0] = &p.landings[at]
+		j.sides[k] = unsafe.Pointer(unsafe.SliceData(side.threads.masked))
+		j.cost += int64(side.cost)
+	}
+	j.join = &p.landings[b.ipdom]
+}
+
+// leads gives the block that always follows, -1 where there is none.
+func (e *ending) leads() int32 {
+	switch {
+	case e.kind == endFall:
+		return e.next
+	case e.kind == endBranch && e.guard < 0:
+		return e.target
+	}
+	return -1
+}
+
+// simple reports whether nothing in a block waits, polls or looks at the clock: all of it has assembly.
+func (b *block) simple() bool {
+	for i := range b.code {
+		in := &b.code[i]
+		if in.fn != nil && codeOf(in.fn) == codeOf(opGuarded) {
+			in = in.ext.inner
+		}
+		if asmFor(in) == nil {
+			return false
+		}
+	}
+	return len(b.syncs) == 0
+}
+
+// opJump, opBranch and opRejoin name the endings of blocks in the assembly, for (*program).jump; nothing decodes to them.
+func opRejoin(w *warp, in *inst) { panic("an ending is executed by (*warp).run") }
 func opJump(w *warp, in *inst)   { panic("an ending is executed by (*warp).run") }
 func opBranch(w *warp, in *inst) { panic("an ending is executed by (*warp).run") }
 

@@ -38,14 +38,17 @@ type asmContext struct {
 	logEnd    uintptr
 	params    uintptr
 	mask      uint64
-	guarded   uintptr // guardCounts by instruction
-	runs      uintptr // runCounts of compiled runs, by instruction
-	fuel      int64   // that jumps from block to block may use up
-	selected  uint64  // which of a landing's codes
-	counts    uintptr // blockCounts
-	rounds    uint64  // that jumps have added
-	block     uint64  // where they have come to
-	_         [8]byte
+	guarded   uintptr        // guardCounts by instruction
+	runs      uintptr        // runCounts of compiled runs, by instruction
+	fuel      int64          // that jumps from block to block may use up
+	selected  uint64         // which of a landing's codes
+	counts    uintptr        // blockCounts
+	rounds    uint64         // that jumps have added
+	block     uint64         // where they have come to
+	pending   unsafe.Pointer // where lanes part: code of those that go second
+	other     uint64         // and which they are
+	after     unsafe.Pointer // where they join again
+	_         [48]byte
 	scratch   [64]uint32
 	big       [1024]uint32
 }
@@ -99,12 +102,16 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.mask)-56]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.fuel)-80]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.block)-112]
+	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.after)-136]
 	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.next)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.join)-32]
+	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.cost)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.ways)-48]
 	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.counts)-16]
 	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.number)-40]
 	_ = [1]struct{}{}[unsafe.Offsetof(blockCounts{}.branches)-32]
-	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.scratch)-128]
-	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.big)-384]
+	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.scratch)-192]
+	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.big)-448]
 	_ = [1]struct{}{}[unsafe.Sizeof(asmMemo{})-asmMemoBytes]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmMemo{}.low)-288]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmMemo{}.entries)-312]
@@ -116,7 +123,7 @@ func enterThreads(base, code, context, predicates unsafe.Pointer) unsafe.Pointer
 // asmAddresses writes the addresses of leaveThreads and of asmOps.
 func asmAddresses(to *uintptr)
 
-var asmLeave, asmGuard, asmJump, asmBranch uintptr
+var asmLeave, asmGuard, asmJump, asmBranch, asmRejoin uintptr
 
 // asmByKey is the index of asmOps.
 var asmByKey = func() map[asmKey]*asmOp {
@@ -132,6 +139,7 @@ var asmByKey = func() map[asmKey]*asmOp {
 		}
 	}
 	asmGuard = index[asmKey{codeOf(opGuarded), 0}].address
+	asmRejoin = index[asmKey{codeOf(opRejoin), 0}].address
 	asmJump, asmBranch = index[asmKey{codeOf(opJump), 0}].address, index[asmKey{codeOf(opBranch), 0}].address
 	return index
 }()
@@ -252,7 +260,7 @@ func (w *warp) runThreads(b *block, m uint32) int32 {
 			k.fuel -= int(fuel - c.fuel)
 			w.rounds += c.rounds
 			c.rounds = 0
-			w.stack[0].block = int32(c.block)
+			w.stack[0].block, w.mask = int32(c.block), uint32(c.mask)
 		}
 		in := (*inst)(at)
 		if in.fn == nil {

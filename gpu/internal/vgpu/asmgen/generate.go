@@ -97,11 +97,18 @@ const (
 	contextCounts    = 96
 	contextRounds    = 104
 	contextBlock     = 112
-	contextScratch   = 128
-	contextBig       = 384
+	contextPending   = 120
+	contextOther     = 128
+	contextAfter     = 136
+	contextScratch   = 192
+	contextBig       = 448
 
 	jumpTaken = 0
 	jumpNext  = 8
+	jumpSides = 16
+	jumpJoin  = 32
+	jumpCost  = 40
+	jumpWays  = 48
 
 	landingCounts = 16
 	landingCost   = 24
@@ -113,6 +120,7 @@ const (
 	countsTaken      = 16
 	countsTakenLanes = 24
 	countsBranches   = 32
+	countsDivergent  = 40
 
 	memoBytes   = 704
 	memoHits    = 256
