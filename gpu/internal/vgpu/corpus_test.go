@@ -188,7 +188,7 @@ var refusals = []string{"not yet: "}
 // virtual GPU names as not yet there is refused at load.
 func TestCorpus(t *testing.T) {
 	d := openTest(t, testProfile())
-	for _, producer := range []string{"triton", "nvrtc", "numba", "clang"} {
+	for _, producer := range []string{"triton", "nvrtc", "numba", "clang", "programs"} {
 		all := readCorpus(t, producer)
 		waiting := 0
 		for i := range all.Cases {

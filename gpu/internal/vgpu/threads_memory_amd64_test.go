@@ -204,7 +204,7 @@ func TestThreadedCorpus(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // how often a kernel looks for what another CTA does depends on their order
 	d := openTest(t, testProfile())
-	for _, producer := range []string{"triton", "nvrtc"} {
+	for _, producer := range []string{"triton", "nvrtc", "programs"} {
 		all := readCorpus(t, producer)
 		for i := range all.Cases {
 			c := &all.Cases[i]
