@@ -169,7 +169,7 @@ func (w *warp) enterLanes(in *inst, s *site, a *[32]uint64, size uint64) {
 		w.visit(in, found, a[i], a[i]+size, int(i))
 	}
 	// Lanes that lie close together get a window; others are looked up each time.
-	if !several && (only.contents == nil && only.absent.Load() == 0 || high-low <= pageBytes) {
+	if !several && (only.contents == nil && only.absent.Load() == 0 || high-low <= mostWindow) {
 		w.settle(in, s, only, low, high, first)
 	}
 }

@@ -37,9 +37,10 @@ func (h hostMemory) String() string {
 }
 
 const (
-	lookEvery    = 64 << 20 // bytes that may be touched between two looks at the host's memory
-	mostResident = 1 << 30  // bytes of procedural contents that are kept
-	resident1Of  = 16       // and no more than this part of the host's memory
+	lookEvery    = 64 << 20      // bytes that may be touched between two looks at the host's memory
+	mostResident = 1 << 30       // bytes of procedural contents that are kept
+	resident1Of  = 16            // and no more than this part of the host's memory
+	mostWindow   = 8 * pageBytes // over which lanes that lie apart get a window
 )
 
 // backing is what a device memory takes of the host.
@@ -304,6 +305,9 @@ func (m *memory) hold(a *allocation, low, high uint64) (pinned, error) {
 func (w *warp) settle(in *inst, s *site, a *allocation, low, high uint64, lane int) {
 	w.touched(in, a)
 	m := w.w.run.memory
+	if s.pages.count > 0 && w.w.threads != nil {
+		w.w.threads.forget(in.pattern)
+	}
 	s.pages.release()
 	var err error
 	if a.contents == nil {

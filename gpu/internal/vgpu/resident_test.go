@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"memwall/gpu/internal/driver"
+	"memwall/gpu/perf"
 )
 
 // residentBytes is the host memory of this process, 0 where the system does not say.
@@ -316,3 +318,56 @@ func TestValidity(t *testing.T) {
 }
 
 const none = ^uint64(0)
+
+// TestProceduralOnEveryPath: what is read of procedural contents, and what is counted, is as of ordinary memory on every lane path,
+// also while pages go and come back under the sites' windows.
+func TestProceduralOnEveryPath(t *testing.T) {
+	const n, k = 256, 4096 // 32 pages
+	text, err := os.ReadFile("../../../kernels/gemv/2_warp.sm_80.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	naive, err := os.ReadFile("../../../kernels/gemv/1_naive.sm_80.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := make([]byte, 2*n*k)
+	for i := range weights {
+		weights[i] = byte(i*7+i>>9) & 0x3b
+	}
+	for _, c := range []struct {
+		ptx  string
+		rows uint32
+	}{{string(text), 4}, {string(naive), 128}} {
+		var want []uint16
+		var counts driver.Result
+		for path := PortableLanes; path <= BestLanes(); path++ {
+			for _, lazy := range []bool{false, true} {
+				d := openTest(t, testProfile())
+				d.SetLanes(path)
+				d.memory.back.keep = 3
+				m := loadModule(t, d, c.ptx)
+				f := fn(t, m, m.Functions()[0])
+				x, y := upload(t, d, halves(k)), upload(t, d, make([]uint16, n))
+				w := upload(t, d, weights)
+				if lazy {
+					if w, err = d.AllocProcedural(int64(len(weights)), func(offset int64, dst []byte) { copy(dst, weights[offset:]) }); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r := launch(t, d, f, dim(n/c.rows), dim(128), y, w, x, int32(n), int32(k))
+				got := download[uint16](t, d, y, n)
+				r.Counts.Cache = perf.CacheCounts{} // by address, and the addresses differ
+				if want == nil {
+					want, counts = got, *r
+				}
+				if !slices.Equal(got, want) || r.Counts != counts.Counts {
+					t.Errorf("%s lanes, procedural %t: results or counters differ\n%+v\n%+v", path, lazy, r.Counts, counts.Counts)
+				}
+			}
+		}
+		if !slices.ContainsFunc(want, func(v uint16) bool { return v != 0 }) {
+			t.Error("all results are zero")
+		}
+	}
+}

@@ -298,9 +298,6 @@ func (w *warp) teach(in *inst) {
 		return // of a generic access, more than one space
 	}
 	isShared := in.isShared(k.p)
-	if !isShared && k.run.procedural { // pages may go when another window is visited
-		return
-	}
 	m := &t.memos[asmMemosPerSite*int(in.pattern)]
 	if !isShared {
 		m = &t.memos[asmMemosPerSite*int(in.pattern)+int(a[0]>>5&3)]
@@ -326,6 +323,14 @@ func (w *warp) teach(in *inst) {
 	m.lines = uint64(copy(m.entries[:32], k.trace[n:]))
 	for i := range m.entries[:m.lines] {
 		m.entries[i] -= cache.Entry(base)
+	}
+}
+
+// forget makes the assembly ask Go again at a site: its window is about to move, and its pages may then go.
+func (t *threads) forget(pattern int32) {
+	for i := range asmMemosPerSite {
+		m := &t.memos[asmMemosPerSite*int(pattern)+i]
+		m.low, m.high = 1, 0
 	}
 }
 

@@ -17,3 +17,4 @@ var asmGuard, asmJump, asmBranch, asmRejoin uintptr
 func asmFor(in *inst) *asmOp       { return nil }
 func asmAddress(op *asmOp) uintptr { return 0 }
 func (t *threads) begin(k *worker) {}
+func (t *threads) forget(int32)    {}
