@@ -225,7 +225,8 @@ DONE:`)
 
 // Kernels of real compilers with atomics, barriers, divergence and copies count the same on any number of workers.
 func TestCorpusCountsDoNotDependOnWorkers(t *testing.T) {
-	cases := map[string][]string{"triton": {"softmax_sm80", "atomics_sm80", "matmul_f16_sm80", "histogram_sm90"}, "nvrtc": {"atomics_shared_sm75", "atomics_sm90", "groups_sm80", "sgemm_sm70", "async_copy_sm80"}, "numba": {"histogram_sm80", "matmul_sm75"}}
+	cases := map[string][]string{"triton": {"softmax_sm80", "atomics_sm80", "matmul_f16_sm80", "histogram_sm90"}, "nvrtc": {"atomics_shared_sm75", "atomics_sm90", "groups_sm80", "sgemm_sm70", "async_copy_sm80"}, "numba": {"histogram_sm80", "matmul_sm75"},
+		"programs": {"radix_sort_sm90a", "csr_sm75", "fft_sm90a", "interpreter_sm90a", "spread_sm90a", "bulk_sm90a", "volumes_sm75"}}
 	for producer, names := range cases {
 		all, found := readCorpus(t, producer), 0
 		for i := range all.Cases {

@@ -15,32 +15,36 @@ import (
 	"memwall/gpu/internal/driver"
 )
 
-// onBothPaths runs a launch by portable and by threaded lanes, from the same memory, and compares all counters; it gives
-// what each left in memory.
-func onBothPaths(t *testing.T, name string, d *Device, launch func() (*driver.Result, [][]byte, error)) {
+// onEveryPath runs a launch on each lane path, from the same memory, and compares all counters and what it left in memory with the
+// portable lanes'.
+func onEveryPath(t *testing.T, name string, d *Device, launch func() (*driver.Result, [][]byte, error)) {
 	t.Helper()
-	var counts [2]any
-	var memory [2][][]byte
-	for k, lanes := range []LanePath{PortableLanes, ThreadedLanes} {
+	var first any
+	var memory [][]byte
+	for lanes := PortableLanes; lanes <= BestLanes(); lanes++ {
 		d.SetLanes(lanes)
 		r, out, err := launch()
+		var counts any
 		if err != nil {
-			counts[k] = err.Error()
-			continue
+			counts, out = err.Error(), nil
+		} else {
+			r.Host = 0
+			counts = []any{r.Counts, r.Lines}
 		}
-		r.Host = 0
-		counts[k], memory[k] = []any{r.Counts, r.Lines}, out
-	}
-	if !reflect.DeepEqual(counts[0], counts[1]) {
-		t.Errorf("%s: counters differ: %s", name, firstDifference(reflect.ValueOf(counts[0]), reflect.ValueOf(counts[1])))
-	}
-	for i := range memory[0] {
-		if i < len(memory[1]) && !bytes.Equal(memory[0][i], memory[1][i]) {
-			at := 0
-			for memory[0][i][at] == memory[1][i][at] {
-				at++
+		if lanes == PortableLanes {
+			first, memory = counts, out
+		}
+		if !reflect.DeepEqual(first, counts) {
+			t.Errorf("%s, %s lanes: counters differ: %s", name, lanes, firstDifference(reflect.ValueOf(first), reflect.ValueOf(counts)))
+		}
+		for i := range min(len(memory), len(out)) {
+			if have, want := out[i], memory[i]; !bytes.Equal(have, want) {
+				at := 0
+				for have[at] == want[at] {
+					at++
+				}
+				t.Errorf("%s, %s lanes: buffer %d differs from byte %d on: portable %x, here %x", name, lanes, i, at, want[at:min(at+16, len(want))], have[at:min(at+16, len(have))])
 			}
-			t.Errorf("%s: buffer %d differs from byte %d on: portable %x, threaded %x", name, i, at, memory[0][i][at:min(at+16, len(memory[0][i]))], memory[1][i][at:min(at+16, len(memory[1][i]))])
 		}
 	}
 }
@@ -167,7 +171,7 @@ func TestThreadedMemory(t *testing.T) {
 			for name, offsets := range lanePatterns(bytes) {
 				index := upload(t, d, offsets)
 				for _, step := range []uint32{0, bytes, 32, 3 * bytes} {
-					onBothPaths(t, fmt.Sprintf("%s %s, %s, step %d", space, f.load, name, step), d, func() (*driver.Result, [][]byte, error) {
+					onEveryPath(t, fmt.Sprintf("%s %s, %s, step %d", space, f.load, name, step), d, func() (*driver.Result, [][]byte, error) {
 						if err := d.CopyIn(to, make([]byte, n), nil); err != nil {
 							t.Fatal(err)
 						}
@@ -197,7 +201,7 @@ func noteOps(p *program, seen map[uintptr]bool) {
 	}
 }
 
-// Whole kernels as compilers emit them give the same memory and counters on both paths.
+// Whole kernels as compilers emit them give the same memory and counters on every path.
 func TestThreadedCorpus(t *testing.T) {
 	if !threadsCanRun(t) {
 		return
@@ -213,7 +217,7 @@ func TestThreadedCorpus(t *testing.T) {
 				continue // TestCorpus judges it
 			}
 			if f, err := m.Function(c.Entry); err == nil && len(f.Params()) == len(c.Args) {
-				onBothPaths(t, producer+"/"+c.Name, d, func() (*driver.Result, [][]byte, error) { return c.launchOn(t, d, f, all) })
+				onEveryPath(t, producer+"/"+c.Name, d, func() (*driver.Result, [][]byte, error) { return c.launchOn(t, d, f, all) })
 			}
 			m.Unload()
 		}
@@ -289,7 +293,7 @@ ret;
 	f := fn(t, m, "k")
 	to := upload(t, d, make([]uint64, 128))
 	for _, limit := range []uint32{0, 5, 32, 70, 128} {
-		onBothPaths(t, fmt.Sprint("limit ", limit), d, func() (*driver.Result, [][]byte, error) {
+		onEveryPath(t, fmt.Sprint("limit ", limit), d, func() (*driver.Result, [][]byte, error) {
 			if err := d.CopyIn(to, make([]byte, 1024), nil); err != nil {
 				t.Fatal(err)
 			}

@@ -570,6 +570,192 @@ def tensors():
     case("tile_mma", S.TENSOR, "tile_mma", 1, 32, [In(a.view(np.uint16)), In(b.view(np.uint16)), Out(a.astype(f32) @ b.astype(f32)), Val(i32(k))])
 
 
-for group in (sorts, scans, sparse, numbers, bits, rounded, special, halves, language, tensors):
+def exchange():
+    x = rng.integers(-2**62, 2**62, 64)
+    x[:40] = x[0]
+    i = np.arange(64)
+    w, lane = i // 32 * 32, i % 32
+    seg = lambda width, src, ok: np.where(ok, x[np.where(ok, src, i)], x)
+    up = np.where(lane % 16 >= 2, i - 2, i)
+    rows = [x[i ^ 9], x[up].astype(np.float64).view(np.int64), np.where(lane % 8 + 5 < 8, x[np.minimum(i + 5, 63)], x), x[w + lane // 16 * 16 + lane * 7 % 16], np.full(64, (2**32 - 1) * 2 + 1),
+            np.where(i < 32, (2**32 - 1) * 2 + 1 if (x[:32] == x[0]).all() else 0, 0), np.array([sum(1 << j for j in range(32) if x[k // 32 * 32 + j] >> 60 == x[k] >> 60) for k in range(64)])]
+    part = 0x92492492
+    v = np.full(64, -1)
+    for k in range(64):
+        if lane[k] % 3 == 1:
+            b = sum(1 << j for j in range(32) if part >> j & 1 and x[w[k] + j] > 0)
+            v[k] = x[w[k] + (lane[k] + 3) % 31 // 3 * 3 + 1] ^ b
+    rows.append(v)
+    v = np.zeros(64, np.int64)
+    for k in range(64):
+        for j in range(lane[k] % 5):
+            v[k] = v[k] * 1000 + sum(1 for l in range(32) if l % 5 > j)
+    rows.append(v)
+    rows.append(((1 << lane) - 1 << 32) | ((2**32 - 1) ^ ((1 << lane) - 1) ^ (1 << lane)))
+    rows.append(np.where(lane < 16, x[i ^ 1], x[i ^ 2]))
+    rows.append(lane + 100 * (i // 32) + 10000)
+    case("lanes", S.EXCHANGE, "lanes", 1, 64, [In(x), Out(np.stack(rows).astype(np.int64))], archs=ALL)
+    y = rng.integers(-1000, 1000, 32).astype(i32)
+    i = np.arange(32)
+    first = np.where(i & 4, y[(i & 4) != 0].sum(), y[(i & 4) == 0].max())
+    same = [[j for j in range(32) if y[j] & 7 == y[k] & 7] for k in range(32)]
+    case("part_reduces", S.EXCHANGE, "part_reduces", 1, 32, [In(y), Out(np.stack([first, [y[s].min() for s in same], [np.bitwise_xor.reduce(y[s]) for s in same]]).astype(i32))])
+    i = np.arange(128)
+    h = np.array([i[i % 3 == k].sum() for k in range(3)]).astype(np.uint16)
+    s = np.array([((i - 50) * -3000000000).min(), ((i - 50) * 3000000000).max()])
+    l = np.array([0, 2**48 - 1, int(np.bitwise_xor.reduce(i.astype(u64) * u64(0x100000001)))] + [2**64 - 1 - int(k) for k in i], u64)
+    start = np.zeros(131, u64)
+    start[0] = 2**64 - 1
+    bits = np.zeros(4, u32)
+    for k in i:
+        bits[k // 32] |= u32(1 << k * 7 % 32)
+    lowest = ((-i).astype(f32) * f32(0.25)).view(u32)
+    fs = np.array([np.float32(63.5).view(u32), min(lowest.min(), 0xffffffff)], u32)
+    case("odd_atomics", S.EXCHANGE, "odd_atomics", 2, 64, [Out(h), In(start, l), In(np.zeros(2, np.int64), s), In(np.array([0, 2**32 - 1], u32), fs), Out(bits)], archs=ALL)
+    x = np.concatenate([normal(90) * 30, [0, -0.0, 1e-3, 2e-3, 448, 464, 465, 1e6, -1e6, 57344, 61440, 0.0625, 1.0625, 1.1875, 17, 19, 2**-9, 2**-10, 1.5 * 2**-10, 3 * 2**-17, 2**-17, 2.0**-16, np.inf, -np.inf, np.nan, 240]]).astype(f32)
+    n = len(x)
+    sat = lambda v, m: np.where(np.isnan(v), v, np.clip(v, -m, m))
+    a, b = sat(x, 448).astype(ml_dtypes.float8_e4m3fn), sat(x, 57344).astype(ml_dtypes.float8_e5m2)
+    a8, b8 = a.view(np.uint8).copy(), b.view(np.uint8).copy()
+    a8[np.isnan(x)], b8[np.isnan(x)] = 0x7f, 0x7f
+    back = np.stack([a.astype(f32), b.astype(f32)], 1)
+    back[np.isnan(x)] = np.nan
+    pair = np.stack([sat(x, 448), sat(-2 * x, 448)], 1).astype(ml_dtypes.float8_e4m3fn).astype(np.float16)
+    case("small_floats", S.EXCHANGE, "small_floats", 1, n, [In(x), Out(a8), Out(b8), Out(back, 0, 0), Out(pair, 0, 0)])
+    W, H, D = 13, 7, 10
+    v = rng.integers(-99, 99, (D, H, W)).astype(i32)
+    pad = np.zeros((14, 9, 15), int)
+    pad[:D, :H, :W] = v
+    out = np.zeros_like(v)
+    for z in range(D):
+        for y in range(H):
+            for x in range(W):
+                bz, by, bx = z // 7 * 7, y // 3 * 3, x // 5 * 5
+                count = min(7, D - bz) * min(3, H - by) * min(5, W - bx)
+                out[z, y, x] = pad[z, y, x] * 2 - pad[bz + 6 - (z - bz), by + 2 - (y - by), bx + 4 - (x - bx)] + count
+    case("volumes", S.EXCHANGE, "volumes", (3, 3, 2), (5, 3, 7), [In(v), Out(out), Val(i32(W)), Val(i32(H)), Val(i32(D))], archs=ALL)
+
+
+def memory():
+    n = 64
+    x = words(4 * n)
+    q = x.reshape(n, 4).astype(np.int64)
+    s = (q[:, 0] ^ q[:, 1] ^ q[:, 2] ^ q[:, 3]) + q[:, 2] - q[:, 3]
+    s = ((s % M) ^ x[:n]) + x[:n]
+    s = (s % M).astype(u32)
+    b = x.view(np.uint8)[:n]
+    c, h = x.view(np.int8)[:n].astype(int), x.view(np.int16)[:n].astype(int)
+    extra = np.zeros(16 + 3 * n, u32)
+    extra[0], extra[1], extra[2] = s.astype(np.int64).sum() % M, max(0, s.view(i32).max()), n % 51
+    extra[16:16 + n] = ((b.astype(int) << 20) + c * 1000 + h) % M
+    extra[16 + n:16 + 2 * n].view(np.uint8)[:n] = (c >> 1) & 255
+    extra[16 + 2 * n:].view(np.uint16)[:n] = (h * 3) & 0xffff
+    case("forms", S.MEMORY, "forms", 1, n, [In(x), Out(s), Out(extra)], archs=ALL)
+    x = words(96)
+    x[:8] = [0, 1, 200, 201, 202, 2**32 - 1, 2**31, 255]
+    wide = np.zeros(1000, int)
+    wide[:3] = [1, 2, 3]
+    rows = []
+    sign = lambda v, n: ((int(v) + (1 << n - 1)) % (1 << n)) - (1 << n - 1)
+    for k, v in enumerate(x.tolist()):
+        a = v & 7
+        bb = sign(sign(v >> 3, 7) - 5, 7)
+        cc = ((v * v) % 2**40 + a) % 2**40
+        mixed = v | 0x3f000000
+        mixed ^= 0xff
+        mixed = mixed & ~0xff00 | ((mixed >> 8 & 255) + 7 & 255) << 8
+        key = sorted([((v >> 5 * j) & 31, j) for j in range(6)], key=lambda t: t[0])
+        h = 0
+        for kk, j in key:
+            h = h * 37 + kk + j
+        s3 = sign(v * 3, 16)
+        rows.append([a, bb, cc, v >> 4 & 1, mixed, v & 255, int(v & 255 in (201, 202)), (v & 255) ** 5, (v & 7) + 2 - 3 + 97, 3 + (v & 15) + int(2.75 + (v & 15)), wide[v % 1000], sign(v, 8) * sign(v >> 8, 8), ((v + 300) & 255) >> 1,
+                     s3 - tdiv(s3, 7) * 7, -1 if v % 7 == 3 else v % 7 << 3, h, v, 0, k])
+    case("language2", S.MEMORY, "language2", 1, 96, [In(x), Out(np.array(rows, np.int64).T)], archs=ALL)
+
+
+def arithmetic():
+    n = 40
+    a, b = words((n, 8)), words((n, 8))
+    a[0], b[0] = 2**32 - 1, 2**32 - 1
+    number = lambda r: int.from_bytes(r.tobytes(), "little")
+    c = np.stack([np.frombuffer((number(p) * number(q)).to_bytes(64, "little"), u32) for p, q in zip(a, b)])
+    case("big_product", S.ARITHMETIC, "big_product", 1, n, [In(a), In(b), Out(c)], archs=ALL)
+    x = np.array(list(range(40)) + [2**61 - 1, 2**61 + 1, 18446744073709551557, 18446744073709551556, 3215031751, 4759123141, 341550071728321, 3825123056546413051, 999999999989, 1000000007 * 998244353], u64)
+
+    def prime(n):
+        if n < 2:
+            return 0
+        for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):
+            if n % p == 0:
+                return int(n == p)
+        d, s = n - 1, 0
+        while d % 2 == 0:
+            d, s = d // 2, s + 1
+        return int(all(pow(p, d, n) in (1, n - 1) or any(pow(p, d << j, n) == n - 1 for j in range(1, s)) for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)))
+
+    case("primes", S.ARITHMETIC, "primes", 1, len(x), [In(x), Out(np.array([prime(int(v)) for v in x], np.uint8))], archs=ALL)
+    n = 2048
+    bits = np.zeros(n // 32, u32)
+    for k in range(4, n):
+        if not prime(k):
+            bits[k // 32] |= u32(1 << k % 32)
+    case("sieve", S.ARITHMETIC, "sieve", 1, 64, [Out(bits), Val(i32(n))])
+    import zlib
+    t = words((48, 33), np.uint8)
+    case("crc", S.ARITHMETIC, "crc", 1, 48, [In(t), Out(np.array([zlib.crc32(r.tobytes()) for r in t], u32)), Val(i32(33))], archs=ALL)
+    out = []
+    for blk in range(2):
+        for th in range(40):
+            c, k = [th, blk, 7, 9], [0x12345678, 0x9abcdef0]
+            for _ in range(10):
+                p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+                c = [q >> 32 ^ c[1] ^ k[0], q % M, p >> 32 ^ c[3] ^ k[1], p % M]
+                k = [(k[0] + 0x9E3779B9) % M, (k[1] + 0xBB67AE85) % M]
+            out.append(c)
+    case("philox", S.ARITHMETIC, "philox", 2, 40, [Out(np.array(out, u32)), Val(np.array([0x12345678, 0x9abcdef0], u32))], archs=ALL)
+    p = normal(64, 4)
+    q = p.astype(np.float64)
+    d = q[None, :, :3] - q[:, None, :3]
+    r = 1 / np.sqrt((d * d).sum(2) + float(f32(0.01)))
+    case("bodies", S.ARITHMETIC, "bodies", 2, 32, [In(p), Out((d * (q[None, :, 3] * r ** 3)[:, :, None]).sum(1).astype(f32), 2e-4, 2e-3), Val(i32(64))], archs=ALL)
+    spot, strike = rng.uniform(50, 150, 48), rng.uniform(50, 150, 48)
+    r, v, t = 0.03, 0.25, 1.7
+    d1 = (np.log(spot / strike) + (r + v * v / 2) * t) / (v * math.sqrt(t))
+    cdf = np.vectorize(lambda z: 0.5 * math.erfc(-z / math.sqrt(2)))
+    d = np.float64
+    case("options", S.ARITHMETIC, "options", 1, 48, [In(spot), In(strike), Out(spot * cdf(d1) - strike * math.exp(-r * t) * cdf(d1 - v * math.sqrt(t)), 1e-12, 1e-12), Val(d(r)), Val(d(v)), Val(d(t))], archs=ALL)
+    w, val = rng.integers(1, 30, 25).astype(i32), rng.integers(1, 99, 25).astype(i32)
+    cap = 150
+    dp = [0] * (cap + 1)
+    for a, b in zip(w.tolist(), val.tolist()):
+        dp = [max(dp[c], dp[c - a] + b) if c >= a else dp[c] for c in range(cap + 1)]
+    case("knapsack", S.ARITHMETIC, "knapsack", 1, 70, [In(w), In(val), Out(np.array([dp[cap]], i32)), Val(i32(25)), Val(i32(cap))], shared=8 * (cap + 1))
+
+
+def clusters():
+    x = rng.integers(0, 256, 8 * 96).astype(i32)
+    case("spread", S.CLUSTERS, "spread", 8, 96, [In(x), Out(np.stack([np.bincount(h, minlength=256) for h in x.reshape(2, -1)]).astype(i32))])
+    out = np.zeros((4, 6), i32)
+    for y in range(0, 4, 2):
+        for c in range(0, 6, 2):
+            v = [1, 2, 3, 4]
+            for _ in range(4):
+                v = [v[k] * 10 + v[k - 1] for k in range(4)]
+            out[y, c], out[y, c + 1], out[y + 1, c], out[y + 1, c + 1] = v
+    case("ring", S.CLUSTERS, "ring", (6, 4), 32, [Out(out)])
+    x = rng.integers(-999, 999, (6, 256)).astype(i32)
+    case("bulk", S.CLUSTERS, "bulk", 1, 64, [In(x), Out(x[:, ::-1] * np.arange(1, 7, dtype=i32)[:, None])])
+    case("meet", S.CLUSTERS, "meet", 1, 64, [Out(np.full(64, 641, i32))], archs=ALL)
+    case("waits", S.CLUSTERS, "waits", 5, 32, [Out(np.array([0, 7, 7, 7, 7], i32)), In(np.zeros(1, i32))], archs=ALL)
+    x = rng.integers(-99, 99, 320).astype(i32)
+    part = x.astype(int)
+    for r in range(3):
+        part = part + r
+        part = part + np.roll(part, -37)
+    case("grid_sync_sum", S.CLUSTERS, "grid_sync_sum", 5, 64, [In(x), In(np.zeros(320, i32)), Out(part.astype(i32))], archs=ALL)
+
+
+for group in (sorts, scans, sparse, numbers, bits, rounded, special, halves, language, tensors, exchange, memory, arithmetic, clusters):
     group()
 P.write()
