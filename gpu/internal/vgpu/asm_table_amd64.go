@@ -858,5 +858,6 @@ var asmOps = [...]asmOp{
 	{name: "doLoadMatrix_276", twins: []opFunc{opLoadMatrix}, variant: 276, masks: false},
 	{name: "doJump", twins: []opFunc{opJump}, variant: 0, masks: false},
 	{name: "doBranch", twins: []opFunc{opBranch}, variant: 0, masks: false},
-	{name: "doRejoin", twins: []opFunc{opRejoin}, variant: 0, masks: false},
+	{name: "doMaskedJump", twins: []opFunc{opMaskedJump}, variant: 0, masks: false},
+	{name: "doMaskedBranch", twins: []opFunc{opMaskedBranch}, variant: 0, masks: false},
 }

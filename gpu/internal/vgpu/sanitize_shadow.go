@@ -131,6 +131,20 @@ func (s *shadow) forget(c *cell) {
 	}
 }
 
+// renew forgets what was done with [low, high): malloc gives it to a thread, and whoever had it before has freed it.
+func (s *shadow) renew(low, high uint64) {
+	for at := low; at < high; {
+		end := min((at/shadowPage+1)*shadowPage, high)
+		if p := s.pages[at/shadowPage]; p != nil {
+			for k := at % shadowPage >> p.shift; k < (end-1)%shadowPage>>p.shift+1; k++ {
+				s.forget(&p.cells[k])
+				p.cells[k].write = mark{}
+			}
+		}
+		at = end
+	}
+}
+
 // readers gives the readers beside the first.
 func (s *shadow) readers(c *cell) []mark {
 	if c.more == 0 {

@@ -175,7 +175,12 @@ func opAssert(w *warp, in *inst) {
 func opMalloc(w *warp, in *inst) {
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := lowest(m)
-		w.result(in, i, w.w.run.device.heap.take(w.argument(in, 0, i)))
+		size := w.argument(in, 0, i)
+		at := w.w.run.device.heap.take(size)
+		if c := w.w.run.check; c != nil && at != 0 {
+			c.global.renew(at, at+max(size, 1))
+		}
+		w.result(in, i, at)
 	}
 }
 

@@ -62,18 +62,22 @@ func (p *program) thread() {
 			blend.code = asmAddress(asmFor(&blend))
 			masked = append(masked, twin, blend)
 		}
-		end := inst{code: max(asmRejoin, asmAddress(nil)), pattern: -1}
-		b.threads = blockThreads{full: append(full, p.jump(b)), masked: append(masked, end)}
+		b.threads = blockThreads{full: append(full, p.jump(b, asmJump, asmBranch)), masked: append(masked, p.jump(b, asmMaskedJump, asmMaskedBranch))}
 	}
 	for i := range p.blocks {
-		p.landings[i].code[0] = unsafe.Pointer(unsafe.SliceData(p.blocks[i].threads.full))
-		p.part(&p.blocks[i])
+		b := &p.blocks[i]
+		p.landings[i].code[0] = unsafe.Pointer(unsafe.SliceData(b.threads.full))
+		if len(b.syncs) == 0 { // some lanes may have to wait there for others
+			p.landings[i].masked = unsafe.Pointer(unsafe.SliceData(b.threads.masked))
+		}
+		p.part(b)
 	}
 }
 
-// landing is what assembly knows of a block that it jumps to with all lanes.
+// landing is what assembly knows of a block that it jumps to.
 type landing struct {
 	code   [2]unsafe.Pointer // *inst: where its code begins; with compiled runs, once the block is hot
+	masked unsafe.Pointer    // its code for some of the lanes
 	counts uint64            // place of its blockCounts
 	cost   int64
 	chase  uint64
@@ -94,8 +98,9 @@ type jump struct {
 // mostAhead is how much fuel assembly may use up before it comes back to Go, where the garbage collector can stop it.
 const mostAhead = 1 << 13
 
-// jump is the last instruction of a block's code for all lanes. It has no function: (*warp).run executes what assembly does not.
-func (p *program) jump(b *block) inst {
+// jump is the last instruction of a block's code for all or for some lanes, by the ops of that kind. It has no function: (*warp).run
+// executes what assembly does not.
+func (p *program) jump(b *block, always, branch uintptr) inst {
 	if p.landings == nil {
 		p.landings, p.jumps = make([]landing, len(p.blocks)), make([]jump, len(p.blocks))
 		for i := range p.blocks {
@@ -112,13 +117,13 @@ func (p *program) jump(b *block) inst {
 	e, j := &b.end, &p.jumps[b.number]
 	in := inst{code: asmAddress(nil), pattern: -1, imm: uint64(uintptr(unsafe.Pointer(j)))}
 	switch {
-	case asmJump == 0:
+	case always == 0:
 	case e.kind == endFall:
-		in.code, j.taken = asmJump, land(e.next)
+		in.code, j.taken = always, land(e.next)
 	case e.kind == endBranch && e.guard < 0:
-		in.code, j.taken = asmJump, land(e.target)
+		in.code, j.taken = always, land(e.target)
 	case e.kind == endBranch:
-		in.code, in.a, in.b, in.d = asmBranch, uint32(e.guard), e.not, uint32(p.landings[b.number].counts)
+		in.code, in.a, in.b, in.d = branch, uint32(e.guard), e.not, uint32(p.landings[b.number].counts)
 		j.taken, j.next = land(e.target), land(e.next)
 	}
 	return in
@@ -175,10 +180,11 @@ func (b *block) simple() bool {
 	return len(b.syncs) == 0
 }
 
-// opJump, opBranch and opRejoin name the endings of blocks in the assembly, for (*program).jump; nothing decodes to them.
-func opRejoin(w *warp, in *inst) { panic("an ending is executed by (*warp).run") }
-func opJump(w *warp, in *inst)   { panic("an ending is executed by (*warp).run") }
-func opBranch(w *warp, in *inst) { panic("an ending is executed by (*warp).run") }
+// These name the endings of blocks in the assembly, for (*program).jump; nothing decodes to them.
+func opJump(w *warp, in *inst)         { panic("an ending is executed by (*warp).run") }
+func opBranch(w *warp, in *inst)       { panic("an ending is executed by (*warp).run") }
+func opMaskedJump(w *warp, in *inst)   { panic("an ending is executed by (*warp).run") }
+func opMaskedBranch(w *warp, in *inst) { panic("an ending is executed by (*warp).run") }
 
 // asmOp is an op of the assembly: the portable functions that compute the same, for instructions of one variant.
 type asmOp struct {

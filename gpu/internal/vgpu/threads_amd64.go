@@ -38,17 +38,18 @@ type asmContext struct {
 	logEnd    uintptr
 	params    uintptr
 	mask      uint64
-	guarded   uintptr        // guardCounts by instruction
-	runs      uintptr        // runCounts of compiled runs, by instruction
-	fuel      int64          // that jumps from block to block may use up
-	selected  uint64         // which of a landing's codes
-	counts    uintptr        // blockCounts
-	rounds    uint64         // that jumps have added
-	block     uint64         // where they have come to
-	pending   unsafe.Pointer // where lanes part: code of those that go second
-	other     uint64         // and which they are
-	after     unsafe.Pointer // where they join again
-	_         [48]byte
+	guarded   uintptr // guardCounts by instruction
+	runs      uintptr // runCounts of compiled runs, by instruction
+	fuel      int64   // that jumps from block to block may use up
+	selected  uint64  // which of a landing's codes
+	counts    uintptr // blockCounts
+	rounds    uint64  // that jumps have added
+	block     uint64  // where they have come to
+	pending   uintptr // where lanes part: code of those that go second
+	other     uint64  // and which they are
+	after     uintptr // where they join again
+	join      int64   // block at which the split of some lanes ends, -1: none
+	_         [40]byte
 	scratch   [64]uint32
 	big       [1024]uint32
 }
@@ -107,8 +108,9 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.join)-32]
 	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.cost)-40]
 	_ = [1]struct{}{}[unsafe.Offsetof(jump{}.ways)-48]
-	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.counts)-16]
-	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.number)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.join)-144]
+	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.counts)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(landing{}.number)-48]
 	_ = [1]struct{}{}[unsafe.Offsetof(blockCounts{}.branches)-32]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.scratch)-192]
 	_ = [1]struct{}{}[unsafe.Offsetof(asmContext{}.big)-448]
@@ -123,7 +125,7 @@ func enterThreads(base, code, context, predicates unsafe.Pointer) unsafe.Pointer
 // asmAddresses writes the addresses of leaveThreads and of asmOps.
 func asmAddresses(to *uintptr)
 
-var asmLeave, asmGuard, asmJump, asmBranch, asmRejoin uintptr
+var asmLeave, asmGuard, asmJump, asmBranch, asmMaskedJump, asmMaskedBranch uintptr
 
 // asmByKey is the index of asmOps.
 var asmByKey = func() map[asmKey]*asmOp {
@@ -139,7 +141,7 @@ var asmByKey = func() map[asmKey]*asmOp {
 		}
 	}
 	asmGuard = index[asmKey{codeOf(opGuarded), 0}].address
-	asmRejoin = index[asmKey{codeOf(opRejoin), 0}].address
+	asmMaskedJump, asmMaskedBranch = index[asmKey{codeOf(opMaskedJump), 0}].address, index[asmKey{codeOf(opMaskedBranch), 0}].address
 	asmJump, asmBranch = index[asmKey{codeOf(opJump), 0}].address, index[asmKey{codeOf(opBranch), 0}].address
 	return index
 }()
@@ -217,8 +219,8 @@ func (t *threads) begin(k *worker) {
 	clear(t.sites)
 }
 
-// runThreads executes the code of a block for the lanes of m. Where those are all, it goes on with the blocks behind it as far as
-// the assembly can, and gives the one whose ending is to be executed; -1 where the CTA is watched.
+// runThreads executes the code of a block for the lanes of m. It goes on with the blocks behind it as far as the assembly can, and
+// gives the one whose ending is to be executed; -1 where the CTA is watched.
 func (w *warp) runThreads(b *block, m uint32) int32 {
 	k := w.w
 	if w.cta.watch != nil || w.cta.check != nil {
@@ -238,7 +240,10 @@ func (w *warp) runThreads(b *block, m uint32) int32 {
 		}
 		c.selected = 8
 	}
-	jumps := m == allLanes && len(w.stack) == 1 && w.stack[0].join < 0 && k.run.cut == 0
+	top := &w.stack[len(w.stack)-1]
+	jumps := k.run.cut == 0 && (m != allLanes || len(w.stack) == 1 && top.join < 0)
+	c.join = int64(top.join)
+	c.pending, c.after = 0, 0 // after a fault the last ones are still there
 	c.block = uint64(b.number)
 	c.mask = uint64(m)
 	c.shared, c.sharedLen = uintptr(unsafe.Pointer(unsafe.SliceData(w.cta.shared))), uint64(len(w.cta.shared))
@@ -260,7 +265,7 @@ func (w *warp) runThreads(b *block, m uint32) int32 {
 			k.fuel -= int(fuel - c.fuel)
 			w.rounds += c.rounds
 			c.rounds = 0
-			w.stack[0].block, w.mask = int32(c.block), uint32(c.mask)
+			top.block, w.mask = int32(c.block), uint32(c.mask)
 		}
 		in := (*inst)(at)
 		if in.fn == nil {

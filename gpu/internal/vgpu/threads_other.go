@@ -12,7 +12,7 @@ func newThreads(p *program) *threads                { return nil }
 func (w *warp) runThreads(b *block, m uint32) int32 { return -1 }
 func (k *worker) settleThreads()                    {}
 
-var asmGuard, asmJump, asmBranch, asmRejoin uintptr
+var asmGuard, asmJump, asmBranch, asmMaskedJump, asmMaskedBranch uintptr
 
 func asmFor(in *inst) *asmOp       { return nil }
 func asmAddress(op *asmOp) uintptr { return 0 }

@@ -100,6 +100,7 @@ const (
 	contextPending   = 120
 	contextOther     = 128
 	contextAfter     = 136
+	contextJoin      = 144
 	contextScratch   = 192
 	contextBig       = 448
 
@@ -110,10 +111,11 @@ const (
 	jumpCost  = 40
 	jumpWays  = 48
 
-	landingCounts = 16
-	landingCost   = 24
-	landingChase  = 32
-	landingNumber = 40
+	landingMasked = 16
+	landingCounts = 24
+	landingCost   = 32
+	landingChase  = 40
+	landingNumber = 48
 
 	countsWarps      = 0
 	countsLanes      = 8

@@ -1,7 +1,7 @@
 package asmgen
 
-// jumps are how the code of a block for all lanes ends in the assembly: it goes on with the next block by itself while all lanes
-// go there, its code is known, and there is fuel; else it leaves to (*warp).run, before it has counted anything.
+// jumps are how the code of a block ends in the assembly: it goes on with the next block by itself while all lanes of the split go
+// there, its code is known, and there is fuel; else it leaves to (*warp).run, before it has counted anything.
 func (s *set) jumps() {
 	s.variant("opJump", 0, func(b *block) {
 		b.i("MOVQ %d(R9), DI", instImm)
@@ -32,7 +32,7 @@ func (s *set) jumps() {
 		})
 		b.apart()
 	})
-	s.variant("opRejoin", 0, func(b *block) {
+	s.variant("opMaskedJump", 0, func(b *block) {
 		b.i("MOVQ %d(R11), SI", contextPending)
 		b.i("TESTQ SI, SI")
 		b.i("JEQ last")
@@ -45,16 +45,89 @@ func (s *set) jumps() {
 		b.label("last")
 		b.i("MOVQ %d(R11), SI", contextAfter)
 		b.i("TESTQ SI, SI")
-		b.i("JEQ bail")
+		b.i("JEQ alone")
 		b.i("MOVQ $0, %d(R11)", contextAfter)
 		b.i("MOVL $-1, AX")
 		b.i("MOVQ AX, %d(R11)", contextMask)
 		b.i("MOVQ SI, R9")
 		b.i("MOVQ (R9), AX")
 		b.i("JMP AX")
-		b.label("bail")
-		b.leave()
+		b.label("alone") // of a split
+		b.i("MOVQ %d(R9), DI", instImm)
+		b.i("MOVQ %d(DI), SI", jumpTaken)
+		b.maskedLanding(func() {})
 	})
+	s.variant("opMaskedBranch", 0, func(b *block) {
+		b.i("MOVQ %d(R9), DI", instImm)
+		b.i("MOVL %d(R9), BX", instA)
+		b.i("MOVL (R10)(BX*4), AX")
+		b.i("XORL %d(R9), AX", instB)
+		b.i("MOVL %d(R11), BX", contextMask)
+		b.i("MOVQ %d(DI), SI", jumpNext)
+		b.i("XORL R12, R12")
+		b.i("ANDL BX, AX")
+		b.i("JEQ decided")
+		b.i("CMPL AX, BX")
+		b.i("JNE bail")
+		b.i("MOVQ %d(DI), SI", jumpTaken)
+		b.i("MOVL $1, R12")
+		b.label("decided")
+		b.maskedLanding(func() {
+			b.i("MOVL %d(R9), DI", instD)
+			b.i("ADDQ CX, DI")
+			b.i("INCQ %d(DI)", countsBranches)
+			b.i("ADDQ R12, %d(DI)", countsTaken)
+			b.i("IMULQ R13, R12")
+			b.i("ADDQ R12, %d(DI)", countsTakenLanes)
+		})
+	})
+}
+
+// landing goes to the block whose landing SI points at, and counts; own counts what the block behind does, whose counts lie from CX on.
+func (b *block) landing(own func()) {
+	b.i("TESTQ SI, SI")
+	b.i("JEQ bail")
+	b.i("MOVQ %d(R11), AX", contextSelect)
+	b.i("MOVQ (SI)(AX*1), DX")
+	b.i("MOVL $32, R13")
+	b.land(own)
+}
+
+// maskedLanding is landing for some of the lanes, whose split does not end there.
+func (b *block) maskedLanding(own func()) {
+	b.i("TESTQ SI, SI")
+	b.i("JEQ bail")
+	b.i("MOVQ %d(SI), AX", landingNumber)
+	b.i("CMPQ AX, %d(R11)", contextJoin)
+	b.i("JEQ bail")
+	b.i("MOVQ %d(SI), DX", landingMasked)
+	b.i("POPCNTL %d(R11), R13", contextMask)
+	b.land(own)
+}
+
+// land goes on with the code at DX of the block whose landing SI points at, with as many lanes as R13 says.
+func (b *block) land(own func()) {
+	b.i("TESTQ DX, DX")
+	b.i("JEQ bail")
+	b.i("MOVQ %d(R11), AX", contextFuel)
+	b.i("TESTQ AX, AX")
+	b.i("JLE bail")
+	b.i("SUBQ %d(SI), AX", landingCost)
+	b.i("MOVQ AX, %d(R11)", contextFuel)
+	b.i("MOVQ %d(R11), CX", contextCounts)
+	own()
+	b.i("ADDQ %d(SI), CX", landingCounts)
+	b.i("INCQ %d(CX)", countsWarps)
+	b.i("ADDQ R13, %d(CX)", countsLanes)
+	b.i("MOVQ %d(SI), AX", landingChase)
+	b.i("ADDQ AX, %d(R11)", contextRounds)
+	b.i("MOVQ %d(SI), AX", landingNumber)
+	b.i("MOVQ AX, %d(R11)", contextBlock)
+	b.i("MOVQ DX, R9")
+	b.i("MOVQ (R9), AX")
+	b.i("JMP AX")
+	b.label("bail")
+	b.leave()
 }
 
 // apart is where the lanes of AX take a branch and the others do not, and the ways, of a block each, join behind it: those in AX go
@@ -129,33 +202,4 @@ func (b *block) apart() {
 	b.i("MOVQ DX, R9")
 	b.i("MOVQ BX, %d(R11)", contextMask)
 	b.i("JMP alone")
-}
-
-// landing goes to the block whose landing SI points at, and counts; own counts what the block behind does, whose counts lie from CX on.
-func (b *block) landing(own func()) {
-	b.i("TESTQ SI, SI")
-	b.i("JEQ bail")
-	b.i("MOVQ %d(R11), AX", contextSelect)
-	b.i("MOVQ (SI)(AX*1), DX")
-	b.i("TESTQ DX, DX")
-	b.i("JEQ bail")
-	b.i("MOVQ %d(R11), AX", contextFuel)
-	b.i("TESTQ AX, AX")
-	b.i("JLE bail")
-	b.i("SUBQ %d(SI), AX", landingCost)
-	b.i("MOVQ AX, %d(R11)", contextFuel)
-	b.i("MOVQ %d(R11), CX", contextCounts)
-	own()
-	b.i("ADDQ %d(SI), CX", landingCounts)
-	b.i("INCQ %d(CX)", countsWarps)
-	b.i("ADDQ $32, %d(CX)", countsLanes)
-	b.i("MOVQ %d(SI), AX", landingChase)
-	b.i("ADDQ AX, %d(R11)", contextRounds)
-	b.i("MOVQ %d(SI), AX", landingNumber)
-	b.i("MOVQ AX, %d(R11)", contextBlock)
-	b.i("MOVQ DX, R9")
-	b.i("MOVQ (R9), AX")
-	b.i("JMP AX")
-	b.label("bail")
-	b.leave()
 }

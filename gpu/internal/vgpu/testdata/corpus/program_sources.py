@@ -124,7 +124,7 @@ extern "C" __global__ void ell(const int* col, const float* a, const float* x, f
         y[r] = s;
     }
 }
-extern "C" __global__ void components(const int2* edges, int* parent, int m) {  // union-find by compare and swap
+extern "C" __global__ void components(const int2* edges, volatile int* parent, int m) {  // union-find by compare and swap
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= m) return;
     int u = edges[i].x, v = edges[i].y;
@@ -133,14 +133,14 @@ extern "C" __global__ void components(const int2* edges, int* parent, int m) {  
         while (parent[v] != v) v = parent[v];
         if (u == v) break;
         if (u < v) { int w = u; u = v; v = w; }
-        if (atomicCAS(&parent[u], u, v) == u) break;
+        if (atomicCAS((int*)&parent[u], u, v) == u) break;
     }
 }
-extern "C" __global__ void flatten(int* parent, int n) {
+extern "C" __global__ void flatten(volatile int* parent, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) { int r = i; while (parent[r] != r) r = parent[r]; parent[i] = r; }
 }
-extern "C" __global__ void bfs(const int* row, const int* col, int* level, int* queue, int n) {  // one CTA
+extern "C" __global__ void bfs(const int* row, const int* col, volatile int* level, int* queue, int n) {  // one CTA
     __shared__ int head, tail, end;
     if (threadIdx.x == 0) { head = 0; tail = 1; queue[0] = 0; level[0] = 0; }
     __syncthreads();
@@ -150,7 +150,7 @@ extern "C" __global__ void bfs(const int* row, const int* col, int* level, int* 
         for (int q = head + threadIdx.x; q < end; q += blockDim.x) {
             int u = queue[q];
             for (int k = row[u]; k < row[u + 1]; k++)
-                if (atomicCAS(&level[col[k]], -1, level[u] + 1) == -1) queue[atomicAdd(&tail, 1)] = col[k];
+                if (atomicCAS((int*)&level[col[k]], -1, level[u] + 1) == -1) queue[atomicAdd(&tail, 1)] = col[k];
         }
         __syncthreads();
         if (threadIdx.x == 0) head = end;
@@ -303,7 +303,7 @@ extern "C" __global__ void life(const unsigned char* in, unsigned char* out, int
 }
 extern "C" __global__ void floyd(int* d, int n) {
     for (int k = 0; k < n; k++) {
-        for (int i = threadIdx.x; i < n * n; i += blockDim.x) d[i] = min(d[i], d[i / n * n + k] + d[k * n + i % n]);
+        for (int i = threadIdx.x; i < n * n; i += blockDim.x) { int v = d[i / n * n + k] + d[k * n + i % n]; if (v < d[i]) d[i] = v; }  // not in row and column k
         __syncthreads();
     }
 }
@@ -737,7 +737,7 @@ extern "C" __global__ void language2(const unsigned* in, long long* out) {
     ROW(Power<5>::of((long long)(x & 255))); ROW(total((int)(x & 7), 2ll, (short)-3, 'a'));
     auto f = [x](auto y) { return y + (x & 15); };
     ROW(f(3) + (long long)f(2.75)); ROW(wide[x % 1000]); ROW((signed char)x * (signed char)(x >> 8)); ROW((unsigned char)(x + 300) >> 1); ROW((short)(x * 3) % 7); ROW(x % 7 == 3 ? -1 : (int)(x % 7) << 3);
-    struct { int key; double value; } pairs[6];
+    struct { long long key; double value; } pairs[6];
     for (int j = 0; j < 6; j++) { pairs[j].key = (x >> j * 5) & 31; pairs[j].value = j * 0.5; }
     for (int a = 1; a < 6; a++) { auto p = pairs[a]; int at = a; while (at > 0 && pairs[at - 1].key > p.key) { pairs[at] = pairs[at - 1]; at--; } pairs[at] = p; }
     long long h = 0; for (auto& p : pairs) h = h * 37 + p.key + (int)(p.value * 2); ROW(h);
