@@ -15,7 +15,8 @@
 // modules are compiled once (modcache.go). A launch may execute a sample of its CTAs (sampling.go).
 //
 // On amd64 CPUs with AVX2 the blocks' code runs as threaded assembly (threads_amd64.go): one op an instruction, made by
-// package asmgen, with the same results and counters as the portable lanes, which execute what it leaves.
+// package asmgen, with the same results and counters as the portable lanes, which execute what it leaves. It goes from block to
+// block by itself (jumps.go).
 //
 // The matrix instructions are mma*.go, wmma.go and wgmma*.go; asynchronous copies async.go, bulk*.go and mbarrier.go: what they
 // bring arrives when it is waited for. An observer may watch a CTA (observer.go): the sanitizer (sanitize*.go), or the tracer
