@@ -66,8 +66,7 @@ type atBarriers struct {
 	alive   int    // warps
 }
 
-func (k *cta) countWaiting() *atBarriers {
-	at := &atBarriers{}
+func (k *cta) countWaiting(at *atBarriers) {
 	for i := range k.warps {
 		w := &k.warps[i]
 		if w.state == finished {
@@ -91,7 +90,6 @@ func (k *cta) countWaiting() *atBarriers {
 			at.want[s.number] = max(at.want[s.number], s.threads)
 		}
 	}
-	return at
 }
 
 // waitingAt are the lanes that wait at a barrier.
@@ -107,7 +105,8 @@ func (w *warp) waitingAt(number uint8) uint32 {
 
 // releaseBarriers lets the warps go whose barrier is complete; it reports whether there were any.
 func (k *cta) releaseBarriers() bool {
-	at := k.countWaiting()
+	var at atBarriers
+	k.countWaiting(&at)
 	released := k.p.flight > 0 && k.releaseWarpgroups()
 	for left := at.any; left != 0; left &= left - 1 {
 		number := uint8(lowest(left))
