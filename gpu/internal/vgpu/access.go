@@ -33,6 +33,15 @@ func (w *warp) addresses(in *inst) *[32]uint64 {
 	return a
 }
 
+// addressesKept is addresses for an instruction that may overwrite its address register before it has done with it.
+func (w *warp) addressesKept(in *inst) *[32]uint64 {
+	a := w.addresses(in)
+	if a != &w.w.address {
+		w.w.address = *a
+	}
+	return &w.w.address
+}
+
 // entryFlags are the bits of an instruction's entries beside line and sectors.
 func entryFlags(in *inst) cache.Entry {
 	site := cache.Entry(uint32(in.pattern+1)) & cache.MostSites << cache.SiteShift

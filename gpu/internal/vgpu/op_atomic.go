@@ -194,20 +194,19 @@ func (in *inst) atomicBytes() uint64 { return uint64(in.size) * uint64(in.n) }
 
 // opAtomic is atom.global d, [a], b: for each lane in order, d = old; memory[a] = op(old, b).
 func opAtomic(w *warp, in *inst) {
-	a := *w.addresses(in)
+	a := w.addressesKept(in)
 	s := w.site(in)
-	w.touch(in, s, &a, in.atomicBytes())
+	w.touch(in, s, a, in.atomicBytes())
 	if w.w.count {
-		s.atomicGlobal.contend(w.mask, &a)
-		w.w.contention.add(w, in, &a)
+		s.atomicGlobal.contend(w.mask, a)
+		w.w.contention.add(w, in, a)
 	}
-	w.atomicLanes(in, &a, w.w.memory, w.w.base, true)
+	w.atomicLanes(in, a, w.w.memory, w.w.base, true)
 }
 
 // opAtomicShared is atom.shared; the CTAs of a cluster run on one worker, so that nobody else is there.
 func opAtomicShared(w *warp, in *inst) {
-	a := *w.addresses(in)
-	w.atomicShared(in, &a)
+	w.atomicShared(in, w.addressesKept(in))
 }
 
 func (w *warp) atomicShared(in *inst, a *[32]uint64) {
