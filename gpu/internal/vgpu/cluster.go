@@ -206,20 +206,17 @@ func (w *warp) inCluster(in *inst, a *[32]uint64, part func(a *[32]uint64)) {
 
 // opLoadCluster is ld.shared::cluster.
 func opLoadCluster(w *warp, in *inst) {
-	a := *w.addresses(in)
-	w.inCluster(in, &a, func(a *[32]uint64) { w.loadShared(in, a) })
+	w.inCluster(in, w.addressesKept(in), func(a *[32]uint64) { w.loadShared(in, a) })
 }
 
 // opStoreCluster is st.shared::cluster.
 func opStoreCluster(w *warp, in *inst) {
-	a := *w.addresses(in)
-	w.inCluster(in, &a, func(a *[32]uint64) { w.storeShared(in, a) })
+	w.inCluster(in, w.addressesKept(in), func(a *[32]uint64) { w.storeShared(in, a) })
 }
 
 // opAtomicCluster is atom.shared::cluster and red.shared::cluster.
 func opAtomicCluster(w *warp, in *inst) {
-	a := *w.addresses(in)
-	w.inCluster(in, &a, func(a *[32]uint64) { w.atomicShared(in, a) })
+	w.inCluster(in, w.addressesKept(in), func(a *[32]uint64) { w.atomicShared(in, a) })
 }
 
 // decodeMapa decodes mapa d, a, rank: the address in another CTA of the cluster of what lies at a in this one.

@@ -221,7 +221,7 @@ func (d *decoder) mbarrierAddress(x *inst, o *ptx.Operand, space string) error {
 
 // opMbarrier executes an mbarrier operation, lane after lane.
 func opMbarrier(w *warp, in *inst) {
-	a := *w.addresses(in)
+	a := w.addressesKept(in)
 	if in.flags&flagGeneric != 0 {
 		for m := w.mask; m != 0; m &= m - 1 {
 			i := lowest(m)
@@ -233,7 +233,7 @@ func opMbarrier(w *warp, in *inst) {
 	}
 	asked := w.mask
 	var done uint32
-	w.inCluster(in, &a, func(a *[32]uint64) {
+	w.inCluster(in, a, func(a *[32]uint64) {
 		w.touchShared(in, w.site(in), a, 8)
 		for m := w.mask; m != 0; m &= m - 1 {
 			i := lowest(m)
