@@ -4,10 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,15 +75,16 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a program that sits in an endless CUDA kernel.
-func TestInterrupt(t *testing.T) {
-	program, l := client(t)
-	if program == "" {
-		return
-	}
+// mostWait is how long after Ctrl-C a program that sits in an endless CUDA kernel may go on.
+const mostWait = 2 * time.Second
+
+// interrupted starts a program, waits until it says that it spins, interrupts it, and gives what it wrote after that, how it ended and
+// how long that took.
+func interrupted(t *testing.T, l *Library, program string, args ...string) (after string, ended error, took time.Duration) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := command(ctx, program, l, "spin")
+	cmd := command(ctx, program, l, args...)
 	pipe, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -87,13 +92,113 @@ func TestInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for lines := bufio.NewScanner(pipe); lines.Scan() && lines.Text() != "spinning"; {
+	lines := bufio.NewReader(pipe)
+	for line := ""; line != "spinning\n"; {
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatalf("the program ended before it span: %v", cmd.Wait())
+		}
 	}
 	time.Sleep(300 * time.Millisecond)
 	began := time.Now()
 	cmd.Process.Signal(os.Interrupt)
-	if err := cmd.Wait(); err == nil || err.Error() != "signal: interrupt" || time.Since(began) > 5*time.Second {
-		t.Errorf("ended with %v after %v", err, time.Since(began))
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended = cmd.Wait()
+	return string(rest), ended, time.Since(began)
+}
+
+// Ctrl-C ends a program that sits in an endless CUDA kernel.
+func TestInterrupt(t *testing.T) {
+	program, l := client(t)
+	if program == "" {
+		return
+	}
+	if _, err, took := interrupted(t, l, program, "spin"); err == nil || err.Error() != "signal: interrupt" || took > mostWait {
+		t.Errorf("ended with %v after %v", err, took)
+	}
+}
+
+// In Python Ctrl-C becomes a KeyboardInterrupt where the launch stood.
+func TestInterruptPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Log("not run: there is no python3")
+		return
+	}
+	program, l := client(t)
+	if program == "" {
+		return
+	}
+	if out, err, took := interrupted(t, l, python, "testdata/spin.py"); err != nil || out != "KeyboardInterrupt\n" || took > mostWait {
+		t.Errorf("ended with %v after %v\n%s", err, took, out)
+	}
+}
+
+// --json gives each launch with its counts, equal ones once, and the faults.
+func TestExecJSON(t *testing.T) {
+	program, l := client(t)
+	if program == "" {
+		return
+	}
+	for _, c := range []struct {
+		what, before string
+		launches     int
+		faults       []string
+	}{
+		{"threads", "128000\n", 4000, nil},
+		{"fault", "0 700 700\n", 0, []string{"virtual GPU: PTX:4: atom.global.add.u32 out of bounds\nCTA (0,0,0) warp 0 lane 0: address 0x40, a null pointer"}},
+	} {
+		var out, errs bytes.Buffer
+		o := Options{Device: "virtual:a100", JSON: true, Program: []string{program, c.what}, Stdout: &out, Stderr: &errs, Progress: func(string) {}}
+		if err := execWith(t.Context(), o, l); err != nil {
+			t.Fatalf("%v\n%s%s", err, &out, &errs)
+		}
+		text, ours := strings.CutPrefix(out.String(), c.before)
+		var got struct {
+			Launches []record.Entry
+			Faults   []string
+		}
+		if err := json.Unmarshal([]byte(text), &got); err != nil || !ours {
+			t.Fatalf("%s: %v\n%s", c.what, err, &out)
+		}
+		n := 0
+		for _, e := range got.Launches {
+			n += e.Launches
+			if e.Observation.Function != "count" || e.Observation.Counts.CTAs != 1 {
+				t.Errorf("%s: %+v", c.what, e.Observation)
+			}
+		}
+		if n != c.launches || !slices.Equal(got.Faults, c.faults) {
+			t.Errorf("%s: %d launches, faults %q; want %d, %q", c.what, n, got.Faults, c.launches, c.faults)
+		}
+	}
+}
+
+// --sanitize names the kernel and line of a race, on the program's standard error.
+func TestExecSanitize(t *testing.T) {
+	program, l := client(t)
+	if program == "" {
+		return
+	}
+	for _, c := range []struct {
+		what, out string
+		want      string
+	}{{"race", "0 0\n", "memwall: race: race in global memory between a write and a read, 4 hazards\n" +
+		"  write by CTA (0,0,0) warp 0 lane 0: st.global.u32, PTX line 8\n" +
+		"  read by CTA (0,0,0) warp 0 lane 1: ld.global.u32, PTX line 7\n" +
+		"  address ADDRESS, the start of allocation ADDRESS of 4 B\n" +
+		"  → put __syncwarp() between the two, or use an atomic\n"}, {"threads", "128000\n", ""}} {
+		var out, errs bytes.Buffer
+		o := Options{Device: "virtual:a100", Sanitize: true, Program: []string{program, c.what}, Stdout: &out, Stderr: &errs, Progress: func(string) {}}
+		if err := execWith(t.Context(), o, l); err != nil {
+			t.Fatalf("%v\n%s%s", err, &out, &errs)
+		}
+		told := regexp.MustCompile("0x[0-9a-f]+").ReplaceAllString(errs.String(), "ADDRESS")
+		if !strings.HasPrefix(out.String(), c.out) || told != c.want {
+			t.Errorf("%s: %s\n%s\nwant\n%s", c.what, &out, told, c.want)
+		}
 	}
 }
 

@@ -13,10 +13,14 @@
 static const char *ptx =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry count(.param .u64 p) { .reg .b64 %d<3>; .reg .b32 %r<3>; ld.param.u64 %d1, [p]; atom.global.add.u32 %r1, [%d1], 1; ret; }\n"
-    ".visible .entry spin() { .reg .b32 %r<2>; L: add.s32 %r1, %r1, 1; bra L; }\n";
+    ".visible .entry spin() { .reg .b32 %r<2>; L: add.s32 %r1, %r1, 1; bra L; }\n"
+    ".visible .entry race(.param .u64 p) { .reg .b64 %d<2>; .reg .b32 %r<3>;\n"
+    "ld.param.u64 %d1, [p]; ld.global.u32 %r1, [%d1]; add.u32 %r2, %r1, 1;\n"
+    "st.global.u32 [%d1], %r2;\n"
+    "ret; }\n";
 
 static CUcontext context;
-static CUfunction count, spin;
+static CUfunction count, spin, race;
 static CUdeviceptr word;
 
 static void must(CUresult e, const char *what) {
@@ -48,6 +52,7 @@ static void start(void) {
   must(cuModuleLoadData(&module, ptx), "cuModuleLoadData");
   must(cuModuleGetFunction(&count, module, "count"), "cuModuleGetFunction");
   must(cuModuleGetFunction(&spin, module, "spin"), "cuModuleGetFunction");
+  must(cuModuleGetFunction(&race, module, "race"), "cuModuleGetFunction");
   must(cuMemAlloc(&word, 4), "cuMemAlloc");
   must(cuMemsetD32(word, 0, 1), "cuMemsetD32");
 }
@@ -96,6 +101,14 @@ int main(int argc, char **argv) {
     CUresult launched = launch(spin), after = cuCtxSynchronize();
     printf("%d %d\n", (int)launched, (int)after);
     return seconds() - began > 30;
+  } else if (!strcmp(what, "race")) {
+    start();
+    CUresult launched = launch(race), after = cuCtxSynchronize();
+    printf("%d %d\n", (int)launched, (int)after);
+  } else if (!strcmp(what, "million")) {
+    start();
+    for (int i = 0; i < 1000000; i++) must(launch(count), "launch");
+    printf("%u\n", counted());
   } else if (!strcmp(what, "cubin")) {
     CUmodule module;
     start();
