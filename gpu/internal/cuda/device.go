@@ -20,8 +20,8 @@ import (
 
 // Device is an NVIDIA GPU. What it holds belongs to its primary context, which is replaced when a launch has ruined it.
 type Device struct {
-	ordinal    int
 	name       string // "cuda:0"
+	uuid       string // by which NVML knows it
 	gpu        cu.Device
 	properties driver.Properties
 	profile    *perf.Profile
@@ -55,9 +55,9 @@ func Open(ordinal int) (driver.Device, error) {
 	}
 	virtual, _ := opened()
 	if n := Count(); ordinal < 0 || ordinal >= n {
-		return nil, explainOrdinal(ordinal, n, lookAround())
+		return nil, explainOrdinal(ordinal, n, lookForSlices())
 	}
-	d := &Device{ordinal: ordinal, name: fmt.Sprintf("cuda:%d", ordinal), virtual: virtual, gone: map[driver.Address]string{}}
+	d := &Device{name: fmt.Sprintf("cuda:%d", ordinal), virtual: virtual, gone: map[driver.Address]string{}}
 	var err error
 	if d.gpu, err = cu.GetDevice(ordinal); err != nil {
 		return nil, d.failed("open", resultOf(err))
@@ -66,6 +66,7 @@ func Open(ordinal int) (driver.Device, error) {
 	if err != nil {
 		return nil, d.failed("ask for its attributes", resultOf(err))
 	}
+	d.uuid = a.uuid
 	d.properties = a.properties(d.name)
 	d.profile = a.profile(d.name)
 	if virtual {
@@ -90,7 +91,7 @@ func ProfileOf(ordinal int) (*perf.Profile, error) {
 	}
 	gpu, err := cu.GetDevice(ordinal)
 	if err != nil {
-		return nil, explainOrdinal(ordinal, Count(), lookAround())
+		return nil, explainOrdinal(ordinal, Count(), lookForSlices())
 	}
 	a, err := attributesOf(gpu)
 	if err != nil {

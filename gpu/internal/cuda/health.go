@@ -35,11 +35,13 @@ func (h Health) String() string {
 	return s
 }
 
-var nvmlOpened = sync.OnceValue(func() string {
-	if r := nvml.Init(); r != nvml.SUCCESS {
-		return "NVML: " + nvml.ErrorString(r)
+// managed is NVML, opened once; why says why there is none.
+var managed = sync.OnceValues(func() (api nvml.Interface, why string) {
+	api = nvml.New()
+	if r := api.Init(); r != nvml.SUCCESS {
+		return nil, "NVML: " + nvml.ErrorString(r)
 	}
-	return ""
+	return api, ""
 })
 
 // throttling are the reasons that a user can do something about.
@@ -51,15 +53,35 @@ var throttling = []struct {
 	{0x2, "the applications' clock setting"},
 }
 
-// healthOf asks NVML; the virtual GPU has none.
-func healthOf(ordinal int, virtual bool) Health {
-	if virtual {
+// health of the device; the virtual GPU has none.
+func (d *Device) health() Health {
+	if d.virtual {
 		return Health{Missing: "the GPU is virtual"}
 	}
-	if why := nvmlOpened(); why != "" {
+	api, why := managed()
+	if why != "" {
 		return Health{Missing: why}
 	}
-	g, r := nvml.DeviceGetHandleByIndex(ordinal)
+	return healthOf(api, d.uuid)
+}
+
+// handleOf finds the GPU that the driver knows by a UUID. NVML counts GPUs otherwise than a driver under CUDA_VISIBLE_DEVICES or
+// CUDA_DEVICE_ORDER does, so a number would name another one. A MIG slice has the clocks of its GPU.
+func handleOf(api nvml.Interface, uuid string) (nvml.Device, nvml.Return) {
+	g, r := api.DeviceGetHandleByUUID("GPU-" + uuid)
+	if r != nvml.ERROR_NOT_FOUND {
+		return g, r
+	}
+	slice, r := api.DeviceGetHandleByUUID("MIG-" + uuid)
+	if r != nvml.SUCCESS {
+		return nil, r
+	}
+	return slice.GetDeviceHandleFromMigDeviceHandle()
+}
+
+// healthOf asks NVML about the GPU with a UUID.
+func healthOf(api nvml.Interface, uuid string) Health {
+	g, r := handleOf(api, uuid)
 	if r != nvml.SUCCESS {
 		return Health{Missing: "NVML: " + nvml.ErrorString(r)}
 	}

@@ -29,9 +29,10 @@ type opening struct {
 // surroundings are the facts about this machine that explain a failure.
 type surroundings struct {
 	wsl     bool
-	own     bool    // the library is $MEMWALL_LIBCUDA
-	visible *string // $CUDA_VISIBLE_DEVICES, nil where it is not set
-	node    error   // of opening /dev/nvidiactl
+	own     bool     // the library is $MEMWALL_LIBCUDA
+	visible *string  // $CUDA_VISIBLE_DEVICES, nil where it is not set
+	node    error    // of opening /dev/nvidiactl
+	slices  []string // MIG slices, where they were looked for
 }
 
 func lookAround() surroundings {
@@ -118,6 +119,9 @@ func explainOrdinal(ordinal, count int, s surroundings) error {
 	}
 	if s.visible != nil {
 		have += fmt.Sprintf("; CUDA_VISIBLE_DEVICES=%q", *s.visible)
+	}
+	if len(s.slices) > 0 {
+		have += "\nMIG slices, one of which CUDA_VISIBLE_DEVICES chooses:\n  " + strings.Join(s.slices, "\n  ")
 	}
 	return &NoDriver{fmt.Sprintf("no GPU cuda:%d", ordinal), have}
 }

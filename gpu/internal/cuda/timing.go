@@ -184,7 +184,7 @@ func (d *Device) Time(ctx context.Context, l *driver.Launch, o TimeOptions) (*Ti
 	m.t.Median, m.t.Spread = medianAndSpread(m.t.Samples)
 	m.t.Blocked = !m.timer.ungated
 	m.t.Host = time.Since(began)
-	m.t.Clock = healthOf(d.ordinal, d.virtual)
+	m.t.Clock = d.health()
 	return m.t, nil
 }
 

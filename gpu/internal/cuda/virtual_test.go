@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func open(t *testing.T) *Device {
+func open(t testing.TB) *Device {
 	t.Helper()
 	d, err := Open(0)
 	if err != nil {
@@ -58,10 +58,10 @@ func TestConformance(t *testing.T) {
 type work struct {
 	d driver.Device
 	m driver.Module
-	t *testing.T
+	t testing.TB
 }
 
-func newWork(t *testing.T, d driver.Device) *work {
+func newWork(t testing.TB, d driver.Device) *work {
 	t.Helper()
 	m, err := d.LoadPTX(conformance.PTX, driver.LoadOptions{Name: "conformance"})
 	if err != nil {
