@@ -583,12 +583,16 @@ func checkCommand() *cobra.Command {
 		Short: "Check the CUDA kernels: results, counters, sanitizer, on every device present",
 		Long: "check runs every case of the kernels of a family (gemv), of a step (gemv/2_warp) or of all: results against float64\n" +
 			"references, counters against their closed forms, and cases of moderate size again under the sanitizer. It prints a line a\n" +
-			"kernel and device, and what is wrong below it. The exit status is 0 only when all is well.",
+			"kernel and device, and what is wrong below it. The exit status is 0 only when all is well. For --device cuda it also times the\n" +
+			"probes and ladders beside their roofs and targets, in at most ten minutes.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Filter, o.Devices = strings.Join(args, ""), devices
 			if !cmd.Flags().Changed("seed") {
 				o.Seed = uint64(time.Now().UnixNano())
+			}
+			if len(devices) == 1 && strings.HasPrefix(devices[0], "cuda") {
+				return suite(cmd, kernels.SuiteOptions{Filter: o.Filter, Device: devices[0], Seed: o.Seed}, asJSON)
 			}
 			if !asJSON {
 				o.Each = func(l *kernels.ConformanceLine) { fmt.Fprintln(cmd.OutOrStdout(), l) }
@@ -607,6 +611,21 @@ func checkCommand() *cobra.Command {
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "seed of the test data (default: a fresh one)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// suite is check for an NVIDIA GPU.
+func suite(cmd *cobra.Command, o kernels.SuiteOptions, asJSON bool) error {
+	if !asJSON {
+		o.Each = func(part fmt.Stringer) { fmt.Fprintln(cmd.OutOrStdout(), part) }
+	}
+	report, err := kernels.Suite(cmd.Context(), o)
+	if asJSON {
+		err = errors.Join(err, writeJSON(cmd.OutOrStdout(), report))
+	}
+	if n := report.Wrong(); n > 0 {
+		err = errors.Join(fmt.Errorf("check: %d kernels or ceilings are wrong; --seed %d repeats it", n, o.Seed), err)
+	}
+	return err
 }
 
 func benchCommand() *cobra.Command {

@@ -17,8 +17,14 @@ type ceiling struct {
 	roof   func(p *perf.Profile) perf.Figure // a second's worth; nil: none is published
 }
 
+// dramSource is what the roof of DRAM calls itself.
+const dramSource = "DRAM bandwidth"
+
+// dramRead is the name of the ceiling of reads.
+const dramRead = "DRAM read"
+
 func dramRoof(p *perf.Profile) perf.Figure {
-	return perf.Figure{Value: p.DRAMBytesPerSecond, Unit: "B/s", Tag: perf.Datasheet, Source: "DRAM bandwidth"}
+	return perf.Figure{Value: p.DRAMBytesPerSecond, Unit: "B/s", Tag: perf.Datasheet, Source: dramSource}
 }
 
 // pipeRoof is the roof of the pipe that executes a type of FLOP.

@@ -61,7 +61,7 @@ var probes = []*Kernel{
 			}
 			return c
 		},
-		ceiling: &ceiling{"DRAM read", "B", func(d dims) float64 { return 4 * d.f("n") }, dramRoof},
+		ceiling: &ceiling{dramRead, "B", func(d dims) float64 { return 4 * d.f("n") }, dramRoof},
 		bench:   []benchShape{{trial: trial{dims: dims{"p": 8448, "n": 1 << 30}}}},
 		cases: []trial{{dims: dims{"p": 1, "n": 1}}, {dims: dims{"p": 3, "n": 31}}, {dims: dims{"p": 2, "n": 4095}}, {dims: dims{"p": 7, "n": 33000}},
 			{dims: dims{"p": 8, "n": 65536}, inputs: outliers}, {dims: dims{"p": 4, "n": 0}}, {dims: dims{"p": 2, "n": 2050}, inputs: special}},
