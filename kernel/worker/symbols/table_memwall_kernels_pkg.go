@@ -35,6 +35,10 @@ func symbols_memwall_kernels() Table {
 		"PublishedTable":     reflect.ValueOf((*memwall_kernels.PublishedTable)(nil)),
 		"RoPE":               reflect.ValueOf((*memwall_kernels.RoPE)(nil)),
 		"Run":                reflect.ValueOf(memwall_kernels.Run),
+		"Suite":              reflect.ValueOf(memwall_kernels.Suite),
+		"SuiteOptions":       reflect.ValueOf((*memwall_kernels.SuiteOptions)(nil)),
+		"SuiteReport":        reflect.ValueOf((*memwall_kernels.SuiteReport)(nil)),
+		"TimingLine":         reflect.ValueOf((*memwall_kernels.TimingLine)(nil)),
 		"Wrong":              reflect.ValueOf((*memwall_kernels.Wrong)(nil)),
 	}
 }
