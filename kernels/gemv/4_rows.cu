@@ -11,6 +11,7 @@
 // The Go loop: as 3_vec16's, four values of n at a time.
 
 #include "element.cuh"
+#include "narrow.cuh"
 
 // rows_dot adds R rows of W times x; every lane has its part of each sum.
 template <typename T, int R>
@@ -28,12 +29,7 @@ static __device__ __forceinline__ void rows_dot(float (&sum)[R], const T *__rest
     }
     return;
   }
-#pragma unroll 1
-  for (int i = lane; i < k; i += 32) {
-    float v = to_float(x[i]);
-#pragma unroll
-    for (int r = 0; r < R; r++) sum[r] = fmaf(to_float(__ldcs(w + static_cast<size_t>(r) * k + i)), v, sum[r]);
-  }
+  narrow_dot<32>(sum, w, x, k, 0, lane);
 }
 
 template <typename T>

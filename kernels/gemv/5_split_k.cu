@@ -10,6 +10,7 @@
 // The Go loop: for n := range y { for s := range slices { y[n] += sum of W[n,k]*x[k] over k in slice s } }
 
 #include "element.cuh"
+#include "narrow.cuh"
 
 template <typename T, int SLICES>
 static __device__ __forceinline__ void gemv(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int n, int k) {
@@ -17,7 +18,7 @@ static __device__ __forceinline__ void gemv(T *__restrict__ y, const T *__restri
   __shared__ float part[8];
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32, slice = warp % SLICES;
   int row = blockIdx.x * rows + warp / SLICES;
-  float sum = 0;
+  float sums[1] = {}, &sum = sums[0];
   if (row < n) {
     const T *wrow = w + static_cast<size_t>(row) * k;
     if (aligned16(w, x, k)) {
@@ -26,8 +27,7 @@ static __device__ __forceinline__ void gemv(T *__restrict__ y, const T *__restri
 #pragma unroll 4
       for (int i = slice * 32 + lane; i < k / wide; i += 32 * SLICES) sum = dot16<T>(__ldcs(wv + i), xv[i], sum);
     } else {
-#pragma unroll 1
-      for (int i = slice * 32 + lane; i < k; i += 32 * SLICES) sum = fmaf(to_float(__ldcs(wrow + i)), to_float(x[i]), sum);
+      narrow_dot<32 * SLICES>(sums, wrow, x, k, slice * 32, lane);
     }
     sum = warp_sum(sum);
   }
