@@ -26,6 +26,9 @@ var tensorGEMMs = slices.Concat(
 			flopsF32:     float64((tile.slices-1)*tile.bm*tile.bn) * ctas,
 			sharedLoads:  float64(4*parts*(tile.wm/16+tile.wn/16))*ctaSteps + fragments*ctas,
 			sharedStores: float64(tile.bm+tile.bn)/4*ctaSteps + fragments*ctas} // a copy is four rows of eight 16-byte pieces
+		if d["K"]%8 != 0 { // a copy is a row of 32 words
+			c[sharedStores] = float64(tile.bm+tile.bn)*ctaSteps + fragments*ctas
+		}
 		if tile.slices > 1 {
 			c[barriers] += 2 * 4 * ctas
 		}

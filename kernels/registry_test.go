@@ -280,8 +280,8 @@ func TestExpanded(t *testing.T) {
 	own, back := strings.Split(k.source(), "\n"), 0
 	_, after, _ := strings.Cut(text, "\n#line ")
 	for _, part := range strings.Split("\n#line "+after, "\n#line ")[1:] {
-		if strings.HasPrefix(part, "1 \"tensor.cuh\"\n") || strings.HasPrefix(part, "1 \"element.cuh\"\n") {
-			continue
+		if strings.HasPrefix(part, "1 ") && !strings.HasPrefix(part, "1 \""+k.file()) {
+			continue // a header begins
 		}
 		number, rest, _ := strings.Cut(part, " ")
 		place := 0

@@ -12,6 +12,7 @@
 // The Go loop: for n := range N { for m := range M { for k := range K { y[m,n] += W[n,k] * x[m,k] } } }
 
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
 
 // batch computes ROWS * 16 rows of W times TILES * 8 sequences; the four warps of a CTA take every fourth piece of 32 columns.
@@ -64,9 +65,9 @@ static __device__ __forceinline__ void batch(T *__restrict__ y, const T *__restr
 #pragma unroll 1
     for (int column = warp * 32 + lane % 4 * 8, end = k + lane % 4 * 8; column < end; column += 128) {
 #pragma unroll
-      for (int r = 0; r < 2 * ROWS; r++) rows[r] = load16(w, n, k, row + r * 8, column, false);
+      for (int r = 0; r < 2 * ROWS; r++) rows[r] = load_piece(w, n, k, row + r * 8, column, false);
 #pragma unroll
-      for (int t = 0; t < TILES; t++) piece[t] = load16(x, m, k, t * 8 + lane / 4, column, false);
+      for (int t = 0; t < TILES; t++) piece[t] = load_piece(x, m, k, t * 8 + lane / 4, column, false);
       step(rows, piece);
     }
   }

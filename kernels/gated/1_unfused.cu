@@ -9,6 +9,7 @@
 // The Go loop: A, B = X*G^T, X*U^T; for i { Y[i] = A[i] / (1 + exp(-A[i])) * B[i] }
 
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
 #include "multiply.cuh"
 

@@ -10,6 +10,7 @@
 // The Go loop: for m { for n { a, b := 0, 0; for k { a += X[m,k]*G[n,k]; b += X[m,k]*U[n,k] }; Y[m,n] = a / (1 + exp(-a)) * b } }
 
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
 #include "multiply.cuh"
 

@@ -8,11 +8,12 @@
 //   of a warp's store fall on different banks without padding, which would spoil the alignment. Results leave four at once.
 // Expect: 4 shared loads for 64 FMAs instead of 16; an eighth of 5_tile_2d's global requests in f16 (a quarter in f32) for
 //   the same bytes; the same barriers; no bank conflicts.
-// A profiler should show: FP32 at 70 % of its peak or more; where rows don't start on 16 bytes, the time of 5_tile_2d.
+// A profiler should show: FP32 at 70 % of its peak or more; where rows don't start on 16 bytes, about 5_tile_2d's time.
 //
 // The Go loop: 5_tile_2d's, with n = 4*tx + {0, 1, 2, 3, 64, 65, 66, 67}, and m alike.
 
 #include "element.cuh"
+#include "piece.cuh"
 
 constexpr int BM = 128, BN = 128, BK = 16, TM = 8, TN = 8, THREADS = 256;
 
@@ -24,26 +25,34 @@ struct Tile {
   // swizzle is what the rows of piece p are exchanged by.
   static __device__ __forceinline__ int swizzle(int p) { return p * (32 / PIECES); }
 
+  // spread stores a piece as f32, each element in its row of the tile.
+  static __device__ __forceinline__ void spread(float *out, uint4 v) {
+    const unsigned words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      if constexpr (sizeof(T) == 4) {
+        out[j * 128] = __uint_as_float(words[j]);
+      } else {
+        float2 f = pair(words[j], T());
+        out[2 * j * 128] = f.x;
+        out[(2 * j + 1) * 128] = f.y;
+      }
+    }
+  }
+
   // copy stores rows first to first + 127 from column k0 on, transposed and as f32; a thread takes a piece of each ROWS-th row.
   static __device__ __forceinline__ void copy(float (&tile)[BK][128], const T *matrix, int rows, int k, int first, int k0, bool wide) {
     int row = threadIdx.x / PIECES, p = threadIdx.x % PIECES;
-    uint4 v[128 / ROWS];
+    if (wide) {
+      uint4 v[128 / ROWS];
 #pragma unroll
-    for (int i = 0; i < 128 / ROWS; i++) v[i] = load16(matrix, rows, k, first + row + i * ROWS, k0 + p * WIDE, wide);
+      for (int i = 0; i < 128 / ROWS; i++) v[i] = load_piece(matrix, rows, k, first + row + i * ROWS, k0 + p * WIDE, true);
 #pragma unroll
-    for (int i = 0; i < 128 / ROWS; i++) {
-      float *out = &tile[p * WIDE][(row + i * ROWS) ^ swizzle(p)];
-      const unsigned words[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
-#pragma unroll
-      for (int j = 0; j < 4; j++) {
-        if constexpr (sizeof(T) == 4) {
-          out[j * 128] = __uint_as_float(words[j]);
-        } else {
-          float2 f = pair(words[j], T());
-          out[2 * j * 128] = f.x;
-          out[(2 * j + 1) * 128] = f.y;
-        }
-      }
+      for (int i = 0; i < 128 / ROWS; i++) spread(&tile[p * WIDE][(row + i * ROWS) ^ swizzle(p)], v[i]);
+    } else {  // with the registers that the other loop needs
+#pragma unroll 1
+      for (int i = 0; i < 128 / ROWS; i++)
+        spread(&tile[p * WIDE][(row + i * ROWS) ^ swizzle(p)], load_piece(matrix, rows, k, first + row + i * ROWS, k0 + p * WIDE, false));
     }
   }
 };

@@ -11,6 +11,7 @@
 // The Go loop: 7_mma's, with xs[r][p^(r%8)] for xs[r][p] when tiles are written and when they are read, p in pieces of 8.
 
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
 
 // BM and BN are equal, so that the same threads copy both tiles.
@@ -32,11 +33,17 @@ static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restri
 
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += BK) {
-#pragma unroll
-    for (int i = 0; i < BM * BK / 8 / 128; i++) {
+    auto copy = [&](int i) {
       int piece = threadIdx.x + i * 128, row = piece / (BK / 8), col = piece % (BK / 8) * 8;
-      *reinterpret_cast<uint4 *>(at(xs, row, col)) = load16(x, m, k, m0 + row, k0 + col, wide);
-      *reinterpret_cast<uint4 *>(at(ws, row, col)) = load16(w, n, k, n0 + row, k0 + col, wide);
+      *reinterpret_cast<uint4 *>(at(xs, row, col)) = load_piece(x, m, k, m0 + row, k0 + col, wide);
+      *reinterpret_cast<uint4 *>(at(ws, row, col)) = load_piece(w, n, k, n0 + row, k0 + col, wide);
+    };
+    if (wide) {
+#pragma unroll
+      for (int i = 0; i < BM * BK / 8 / 128; i++) copy(i);
+    } else {  // with the registers that the other loop needs
+#pragma unroll 1
+      for (int i = 0; i < BM * BK / 8 / 128; i++) copy(i);
     }
     __syncthreads();
 #pragma unroll

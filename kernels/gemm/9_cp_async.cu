@@ -7,7 +7,8 @@
 //   next STAGES - 1 are under way, in a ring of STAGES buffers with one barrier a step. The tile of Y is 16 x 32 while decode
 //   reads W for few rows, then 64 x 64, 128 x 64, and 128 x 128 where that many keep the SMs busy. A warp's part is as square
 //   as can be (up to 64 x 64), so that shared memory is read once an mma; warps that a small tile leaves over take turns on
-//   the columns and add up at the end (SLICES).
+//   the columns and add up at the end (SLICES). Where rows don't start on 16 bytes a warp copies a row in 4-byte words, or
+//   loads and stores them where they don't start on 4.
 // Expect: tensor FLOPs 2MNK, tiles counted whole; global loads MNK*(1/BM + 1/BN) elements, half of 8_swizzle's with the
 //   largest tile, and then 8 ldmatrix for 32 mma; one barrier a step in place of two; no bank conflicts; BM*BN FP32 adds a
 //   slice beyond the first, once a CTA.
@@ -16,14 +17,16 @@
 // The Go loop: 8_swizzle's; the copy of step t + STAGES - 1 is begun before step t is multiplied.
 // cp.async: PTX ISA 9.7.9.25; it fills with zeros what a size below 16 leaves out.
 
+#include "async.cuh"
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
 
 constexpr int BK = 64;
 
-// copy16 starts copying 16 bytes to shared memory, or 16 zeros where the source is outside its matrix.
-static __device__ __forceinline__ void copy16(unsigned shared, const void *global, bool inside) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(inside ? 16 : 0) : "memory");
+// copy4 starts copying 4 bytes to shared memory, or 4 zeros where the source is not to be read.
+static __device__ __forceinline__ void copy4(unsigned shared, const void *global, bool inside) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(global), "r"(inside ? 4 : 0) : "memory");
 }
 
 // ring holds the buffers, and at the end the sums of the slices.
@@ -37,7 +40,7 @@ struct Multiplier {
 
   const T *w, *x;
   int m, n, k, m0, n0;
-  bool wide;
+  bool even;  // rows start on 4 bytes
   unsigned shared;  // the ring: in each buffer BM rows of X, then BN rows of W
 
   // at is the address of piece p (8 halves) of row r in a buffer.
@@ -46,9 +49,15 @@ struct Multiplier {
   }
 
   // copy starts copying the tiles of columns k0 to k0 + 63 into a buffer.
+  template <bool WIDE>
   __device__ __forceinline__ void copy(int stage, int k0) const {
-    copy_tile<BM>(at(stage, 0, 0), x, m, m0, k0);
-    copy_tile<BN>(at(stage, BM, 0), w, n, n0, k0);
+    if (WIDE) {
+      copy_tile<BM>(at(stage, 0, 0), x, m, m0, k0);
+      copy_tile<BN>(at(stage, BM, 0), w, n, n0, k0);
+    } else {
+      copy_words<BM>(at(stage, 0, 0), x, m, m0, k0);
+      copy_words<BN>(at(stage, BM, 0), w, n, n0, k0);
+    }
   }
 
   // copy_tile copies rows first to first + ROWS - 1 of a matrix; eight threads share a row, a piece of 8 halves each.
@@ -57,22 +66,49 @@ struct Multiplier {
     constexpr int STEP = THREADS / 8;  // a multiple of 8, so that a thread's pieces all have the same place in their row
     int r = threadIdx.x / 8, p = threadIdx.x % 8, col = k0 + p * 8, row = first + r;
     unsigned shared = buffer + r * (BK * 2) + ((p ^ (r & 7)) << 4);
-    if (wide) {
-      const T *source = matrix + static_cast<size_t>(row) * k + col;
-      int left = col < k ? rows - row : 0;
+    const T *source = matrix + static_cast<size_t>(row) * k + col;
+    int left = col < k ? rows - row : 0;
 #pragma unroll
-      for (int i = 0; i < ROWS; i += STEP, source += static_cast<size_t>(STEP) * k)
-        copy16(shared + i * (BK * 2), i < left ? source : matrix, i < left);
-    } else {  // cp.async moves 4 bytes at least, and rows of odd length don't start on them
+    for (int i = 0; i < ROWS; i += STEP, source += static_cast<size_t>(STEP) * k)
+      copy16(shared + i * (BK * 2), i < left ? source : matrix, i < left);
+  }
+
+  // copy_words is copy_tile for rows that don't start on 16 bytes, a warp a row, so that its lanes' words are neighbours in
+  // global memory and lie on different banks. cp.async moves 4 bytes at least: rows of odd length are loaded and stored.
+  template <int ROWS>
+  __device__ __forceinline__ void copy_words(unsigned buffer, const T *matrix, int rows, int first, int k0) const {
+    constexpr int WARPS = THREADS / 32, AHEAD = 4;
+    static_assert(ROWS % (WARPS * AHEAD) == 0, "every warp has as many rows");
+    int lane = threadIdx.x % 32, col = k0 + lane * 2;
 #pragma unroll 1
-      for (int i = 0; i < ROWS; i += STEP) {
-        uint4 v = load16(matrix, rows, k, row + i, col, false);
-        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(shared + i * (BK * 2)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
-                     : "memory");
+    for (int r = threadIdx.x / 32; r < ROWS; r += WARPS * AHEAD) {
+      const T *source = matrix + static_cast<size_t>(first + r) * k + col;
+      unsigned v[AHEAD];
+#pragma unroll
+      for (int j = 0; j < AHEAD; j++, source += static_cast<size_t>(WARPS) * k) {
+        bool inside = first + r + j * WARPS < rows && col < k;
+        if (even) {
+          copy4(word(buffer, r + j * WARPS, lane), inside ? source : matrix, inside);
+        } else {
+          const unsigned short *h = reinterpret_cast<const unsigned short *>(source);
+          v[j] = inside ? h[0] : 0;
+          if (inside && col + 1 < k) v[j] |= static_cast<unsigned>(h[1]) << 16;
+        }
       }
+      if (even) continue;
+#pragma unroll
+      for (int j = 0; j < AHEAD; j++)
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(word(buffer, r + j * WARPS, lane)), "r"(v[j]) : "memory");
     }
   }
 
+  // word is the address of word i (2 halves) of row r behind a buffer's first.
+  static __device__ __forceinline__ unsigned word(unsigned buffer, int r, int i) {
+    return buffer + r * (BK * 2) + ((i / 4 ^ (r & 7)) << 4) + i % 4 * 4;
+  }
+
+  // run is the CTA's work; WIDE says that all rows start on 16 bytes.
+  template <bool WIDE>
   __device__ __forceinline__ void run(T *y) const {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = warp % PARTS, slice = warp / PARTS;
     int wm = part / WARPS_N * WM, wn = part % WARPS_N * WN;
@@ -80,16 +116,16 @@ struct Multiplier {
     float acc[WM / 16][WN / 8][4] = {};
 #pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
-      if (s < steps) copy(s, s * BK);
-      asm volatile("cp.async.commit_group;" ::: "memory");
+      if (s < steps) copy<WIDE>(s, s * BK);
+      commit();
     }
     int reading = 0, writing = STAGES - 1;
 #pragma unroll 1
     for (int t = 0; t < steps; t++) {
-      asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");  // the oldest group has arrived
-      __syncthreads();                                                      // for all threads; and its successor's buffer is free
-      if (t + STAGES - 1 < steps) copy(writing, (t + STAGES - 1) * BK);
-      asm volatile("cp.async.commit_group;" ::: "memory");
+      wait_all_but<STAGES - 2>();  // the oldest group has arrived
+      __syncthreads();             // for all threads; and its successor's buffer is free
+      if (t + STAGES - 1 < steps) copy<WIDE>(writing, (t + STAGES - 1) * BK);
+      commit();
 #pragma unroll
       for (int turn = 0; turn < BK / 16 / SLICES; turn++) {
         int kk = turn * SLICES + slice;
@@ -148,9 +184,10 @@ struct Multiplier {
 #define ENTRY(NAME, T, BM, BN, WARPS_M, WARPS_N, SLICES, STAGES)                                                            \
   extern "C" __global__ void __launch_bounds__(32 * WARPS_M * WARPS_N * SLICES)                                             \
       NAME(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {                      \
-    Multiplier<T, BM, BN, WARPS_M, WARPS_N, SLICES, STAGES>{w, x, m, n, k, int(blockIdx.x) * BM, int(blockIdx.y) * BN,      \
-                                                            aligned16(w, x, k), shared_address(ring)}                       \
-        .run(y);                                                                                                            \
+    Multiplier<T, BM, BN, WARPS_M, WARPS_N, SLICES, STAGES> multiplier{                                                     \
+        w, x, m, n, k, int(blockIdx.x) * BM, int(blockIdx.y) * BN, words(w, x, k), shared_address(ring)};                   \
+    if (aligned16(w, x, k)) multiplier.template run<true>(y);                                                               \
+    else multiplier.template run<false>(y);                                                                                 \
   }
 #define GEMM(NAME, ...) ENTRY(NAME, __half, __VA_ARGS__) ENTRY(NAME##_bf16, __nv_bfloat16, __VA_ARGS__)
 

@@ -1,5 +1,5 @@
 // multiply.cuh: gemm/8_swizzle's product of tiles, for kernels that do something with the result before they store it. A
-// source includes element.cuh and tensor.cuh before it.
+// source includes element.cuh, piece.cuh and tensor.cuh before it.
 #pragma once
 
 constexpr int MULTIPLY_SIDE = 64, MULTIPLY_THREADS = 128;
@@ -18,12 +18,18 @@ static __device__ __forceinline__ void multiply(float (&acc)[COUNT][2][4][4], co
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wm = warp / 2 * 32, wn = warp % 2 * 32;
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += MULTIPLY_SIDE) {
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
+    auto copy = [&](int i) {
       int piece = threadIdx.x + i * MULTIPLY_THREADS, row = piece / 8, col = piece % 8 * 8;
-      *reinterpret_cast<uint4 *>(multiply_at(xs, row, col)) = load16(x, m, k, m0 + row, k0 + col, wide);
+      *reinterpret_cast<uint4 *>(multiply_at(xs, row, col)) = load_piece(x, m, k, m0 + row, k0 + col, wide);
 #pragma unroll
-      for (int c = 0; c < COUNT; c++) *reinterpret_cast<uint4 *>(multiply_at(ws[c], row, col)) = load16(w[c], n, k, n0 + row, k0 + col, wide);
+      for (int c = 0; c < COUNT; c++) *reinterpret_cast<uint4 *>(multiply_at(ws[c], row, col)) = load_piece(w[c], n, k, n0 + row, k0 + col, wide);
+    };
+    if (wide) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) copy(i);
+    } else {  // with the registers that the other loop needs
+#pragma unroll 1
+      for (int i = 0; i < 4; i++) copy(i);
     }
     __syncthreads();
 #pragma unroll

@@ -9,6 +9,7 @@
 // The Go loop: P = X*W^T; for m { for n { Y[m,n] = P[m,n] + bias[n] + residual[m,n] } }
 
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
 #include "multiply.cuh"
 

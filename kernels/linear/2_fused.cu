@@ -9,6 +9,7 @@
 // The Go loop: for m { for n { s := bias[n] + residual[m,n]; for k { s += X[m,k] * W[n,k] }; Y[m,n] = s } }
 
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
 #include "multiply.cuh"
 
