@@ -66,7 +66,6 @@ func mapped(variants []*Kernel) []*Kernel {
 func persistent(variants []*Kernel) []*Kernel {
 	for _, k := range variants {
 		byTMA(k, func(dims) int { return 256 })
-		k.prefer = func(d dims) bool { return over(d["M"], 128)*over(d["N"], 256) >= d[multiprocessors] }
 		k.maps = append(k.maps, tensorMap{name: "ymap", of: "y", config: func(dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{64, 64}, Swizzle: 128} }})
 		config := func(d dims) gpu.Config {
 			return gpu.Config{Grid: gpu.Dim(min(over(d["M"], 128)*over(d["N"], 256), d[multiprocessors])), CTA: gpu.Dim(384), Shared: 4*(128+256)*64*2 + 4*64*64*2 + 1024}
@@ -82,7 +81,7 @@ func persistent(variants []*Kernel) []*Kernel {
 }
 
 // byTMA lets a step read W and X through tensor maps, in boxes of 64 columns: rows must start on 16 bytes. The ladder leaves
-// other shapes, and few rows, to gemm/9_cp_async.
+// other shapes to gemm/9_cp_async.
 func byTMA(k *Kernel, tileN func(d dims) int) {
 	k.least = 0
 	for i := range k.operands {
@@ -95,7 +94,6 @@ func byTMA(k *Kernel, tileN func(d dims) int) {
 		}
 		return nil
 	}
-	k.prefer = func(d dims) bool { return d["M"] > 64 }
 	k.maps = []tensorMap{
 		{name: "wmap", of: "w", config: func(d dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{tileN(d), 64}, Swizzle: 128} }},
 		{name: "xmap", of: "x", config: func(d dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{128, 64}, Swizzle: 128} }},

@@ -31,7 +31,10 @@ type Kernel struct {
 	validate func(d dims, ints func(operand string) []int) error
 	// prefer is false where a lower step of the ladder is better for these extents; nil: never.
 	prefer func(d dims) bool
-	config func(d dims) gpu.Config
+	// estimate is about how long a call takes, in units that only the steps of a ladder share: it takes the step with the least of
+	// those that it prefers; nil: the highest of them.
+	estimate func(d dims) float64
+	config   func(d dims) gpu.Config
 	// choose replaces function and config where both depend on the extents and the device's SMs.
 	choose    func(d dims) (function string, config gpu.Config)
 	stages    []stage // of a step of several launches, in place of function and config

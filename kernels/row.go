@@ -24,7 +24,8 @@ import (
 //	what shapes do not say     multiples, limits, precondition; on the host, from contents: validate
 //	TMA                        maps: an argument name, the operand and its box
 //	speed                      bench: shapes for memwall bench kernels, with what the ladder aims at
-//	ladders by shape           the highest step that takes the call and whose prefer does not refuse it
+//	ladders by shape           the step that takes the call, whose prefer does not refuse it and whose estimate is least; without
+//	                           estimates the highest
 //
 // The entry's parameters are the operands in order, the workspaces, the maps, then what pass names; args, of the row or of a
 // stage, gives another order or a part.

@@ -3,7 +3,6 @@ package kernels
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"memwall/gpu"
 )
@@ -16,18 +15,7 @@ func Run(step string, args ...any) error { return run(step, nil, args) }
 
 // run is Run; poison fills workspaces with garbage first.
 func run(step string, poison *rand.Rand, args []any) error {
-	k, err := lookUp(step)
-	if err != nil {
-		return gpu.Failed(err)
-	}
-	k = k.variantFor(args)
-	call, err := k.bind(args)
-	switch dev := deviceOf(args); {
-	case k.name != step && dev != nil:
-		k, call, err = best(k.Family(), dev, args)
-	case err == nil:
-		err = k.suits(call)
-	}
+	k, call, err := resolve(step, args)
 	if err == nil {
 		err = k.validated(call)
 	}
@@ -35,6 +23,23 @@ func run(step string, poison *rand.Rand, args []any) error {
 		return gpu.Failed(err)
 	}
 	return k.launch(call, poison)
+}
+
+// resolve finds the step that a name means for a call, and checks its arguments.
+func resolve(step string, args []any) (*Kernel, *call, error) {
+	if dev := deviceOf(args); dev != nil && ladders[step] {
+		return best(step, dev, args)
+	}
+	k, err := lookUp(step)
+	if err != nil {
+		return nil, nil, err
+	}
+	k = k.variantFor(args)
+	c, err := k.bind(args)
+	if err == nil {
+		err = k.suits(c)
+	}
+	return k, c, err
 }
 
 // deviceOf is where the first tensor lies, nil where there is none.
@@ -45,45 +50,6 @@ func deviceOf(args []any) *gpu.Device {
 		}
 	}
 	return nil
-}
-
-// best is the highest step of a ladder that the device can run and that takes and prefers the call; where none prefers it,
-// the highest that takes it. The error is that of the highest step that has a row for the tensors' element types.
-func best(family string, dev *gpu.Device, args []any) (*Kernel, *call, error) {
-	var cannot, refused error
-	var second *Kernel
-	var secondCall *call
-	fitting := false // refused is of a step with such a row
-	for _, k := range slices.Backward(steps(family)) {
-		v := k.variantFor(args)
-		if _, err := v.targetFor(dev); err != nil {
-			if cannot == nil {
-				cannot = err
-			}
-			continue
-		}
-		c, err := v.bind(args)
-		if err == nil {
-			err = v.suits(c)
-		}
-		switch fits := v.fits(v.withMissing(args)) == len(v.operands); {
-		case err != nil:
-			if refused == nil || fits && !fitting {
-				refused, fitting = err, fits
-			}
-		case v.prefer == nil || v.prefer(c.dims):
-			return v, c, nil
-		case second == nil:
-			second, secondCall = v, c
-		}
-	}
-	switch {
-	case second != nil:
-		return second, secondCall, nil
-	case refused != nil:
-		return nil, nil, refused
-	}
-	return nil, nil, cannot
 }
 
 // launch runs the stages of a checked call.
