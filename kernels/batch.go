@@ -94,6 +94,7 @@ func tensorBatch(variants []*Kernel) []*Kernel {
 			k.least = 80
 		}
 		k.cases = append(k.cases, trial{dims: dims{"M": 5, "N": 2130, "K": 40}}, trial{dims: dims{"M": 12, "N": 8500, "K": 24}})
+		delete(k.limits, "N") // rows of W go along the grid's x
 		k.choose = func(d dims) (string, gpu.Config) {
 			return fmt.Sprintf("batch_mma_%dx%d%s", batchTile(d), batchRows(d), suffix), gpu.Config{Grid: gpu.Dim(over(d["N"], batchRows(d))), CTA: gpu.Dim(128)}
 		}
@@ -105,8 +106,8 @@ func tensorBatch(variants []*Kernel) []*Kernel {
 func batch(name, function string, config func(d dims) gpu.Config, counts func(d dims, t gpu.DType) counters) []*Kernel {
 	variants := gemm(name, function, anyElements[:2], 1, 1, gpu.Dim(128), counts)
 	for i, k := range variants {
-		k.config = config
-		k.limits = map[string]limit{"M": {mostSequences, `more sequences are kernels.Run("gemm", y, w, x)`}}
+		k.config, k.far = config, nil
+		k.limits = map[string]limit{"M": {mostSequences, `more sequences are kernels.Run("gemm", y, w, x)`}, "N": columnLimit(4)}
 		k.bench = batchShapes(i == 0)
 		k.cases = []trial{
 			{dims: dims{"M": 1, "N": 1, "K": 1}}, {dims: dims{"M": 2, "N": 33, "K": 127}}, {dims: dims{"M": 7, "N": 31, "K": 64}},

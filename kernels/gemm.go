@@ -36,7 +36,8 @@ func gemm(name, function string, types elements, tileM, tileN int, cta gpu.Dim3,
 				{name: "w", dtype: t, shape: []string{"N", "K"}},
 				{name: "x", dtype: t, shape: []string{"M", "K"}},
 			},
-			pass: []string{"M", "N", "K"},
+			pass:   []string{"M", "N", "K"},
+			limits: map[string]limit{"N": columnLimit(tileN)},
 			config: func(d dims) gpu.Config {
 				return gpu.Config{Grid: gpu.Dim(over(d["M"], tileM), over(d["N"], tileN)), CTA: cta}
 			},
@@ -60,7 +61,19 @@ func gemm(name, function string, types elements, tileM, tileN int, cta gpu.Dim3,
 		})
 		estimated(variants[len(variants)-1], e)
 	}
+	variants[0].far, variants[1].far = farGEMM("w", "N", tileN), farGEMM("x", "M", tileM)
 	return variants
+}
+
+// columnLimit is what a grid has room for whose y goes over the columns of Y, so many a CTA.
+func columnLimit(tileN int) limit { return limit{65535 * tileN, "split w and y by rows of w"} }
+
+// farGEMM has 2¹⁸ rows of 2¹³ elements of W or X, 4 GiB, and some more; of CTAs of so many rows the first and the one behind
+// those 4 GiB run.
+func farGEMM(operand, rows string, tile int) *farCase {
+	d := dims{"M": 1, "N": 8, "K": 1 << 13}
+	d[rows] = 1<<18 + 64
+	return &farCase{dims: d, operand: operand, rows: rows, sample: 1 << 18 / tile}
 }
 
 // gemmShapes are the shapes of interest, with the aims of the steps that are to reach a share of the tensor roof on an H200.

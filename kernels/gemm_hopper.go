@@ -51,6 +51,7 @@ func mapped(variants []*Kernel) []*Kernel {
 	for _, k := range variants {
 		suffix := strings.TrimPrefix(k.function, "gemm_wgmma_128x256")
 		byTMA(k, wgmmaTile)
+		k.limits = map[string]limit{"N": columnLimit(128)} // of the smaller tile
 		k.choose = func(d dims) (string, gpu.Config) {
 			bn := wgmmaTile(d)
 			return fmt.Sprintf("gemm_wgmma_128x%d%s", bn, suffix),
@@ -66,6 +67,8 @@ func mapped(variants []*Kernel) []*Kernel {
 func persistent(variants []*Kernel) []*Kernel {
 	for _, k := range variants {
 		byTMA(k, func(dims) int { return 256 })
+		k.limits = nil
+		k.far = nil // a CTA goes through tiles all over W and X, which TMA addresses by coordinates, as it does gemm/10_wgmma's
 		k.maps = append(k.maps, tensorMap{name: "ymap", of: "y", config: func(dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{64, 64}, Swizzle: 128} }})
 		config := func(d dims) gpu.Config {
 			return gpu.Config{Grid: gpu.Dim(min(over(d["M"], 128)*over(d["N"], 256), d[multiprocessors])), CTA: gpu.Dim(384), Shared: 4*(128+256)*64*2 + 4*64*64*2 + 1024}

@@ -58,9 +58,9 @@ var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 	"gemm/5_tile_2d":   func(dims, int) pace { return pace{128, 128, 16, .8, 2.7, 2.05} },
 	"gemm/6_vectorised": func(d dims, e int) pace {
 		if !aligned(d, e) {
-			return pace{128, 128, 16, .8, 3.3, 2.95}
+			return pace{128, 128, 16, .8, 3.3, 2.4}
 		}
-		return pace{128, 128, 16, .8, 2.45, 1.93}
+		return pace{128, 128, 16, .8, 2.1, 1.83}
 	},
 	"gemm/7_mma": func(d dims, e int) pace {
 		if !aligned(d, e) {

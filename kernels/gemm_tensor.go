@@ -80,6 +80,10 @@ func pipelineTile(d dims) tile {
 func pipelined(variants []*Kernel) []*Kernel {
 	for _, k := range variants {
 		suffix := strings.TrimPrefix(k.function, "gemm_cp_async_128x128")
+		k.limits = map[string]limit{"N": columnLimit(32)} // of the smallest tile
+		if k.far.operand == "w" {
+			k.far.sample = 1 << 18 / pipelineTile(k.far.dims).bn
+		}
 		k.cases = append(k.cases, trial{dims: dims{"M": 129, "N": 3450, "K": 72}}) // enough tiles for the largest
 		k.choose = func(d dims) (string, gpu.Config) {
 			t := pipelineTile(d)

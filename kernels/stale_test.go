@@ -27,7 +27,7 @@ func TestStalePTX(t *testing.T) {
 		{"missing", fstest.MapFS{}},
 	} {
 		c.files["gemm/8_swizzle.cu"] = &fstest.MapFile{Data: []byte(edited)}
-		for _, name := range []string{"element.cuh", "tensor.cuh"} {
+		for _, name := range []string{"element.cuh", "piece.cuh", "tensor.cuh"} {
 			c.files["include/"+name] = &fstest.MapFile{Data: []byte(header(name))}
 		}
 		files = c.files

@@ -41,9 +41,10 @@ struct Tile {
   }
 
   // copy stores rows first to first + 127 from column k0 on, transposed and as f32; a thread takes a piece of each ROWS-th row.
-  static __device__ __forceinline__ void copy(float (&tile)[BK][128], const T *matrix, int rows, int k, int first, int k0, bool wide) {
+  template <bool WHOLE>
+  static __device__ __forceinline__ void copy(float (&tile)[BK][128], const T *matrix, int rows, int k, int first, int k0) {
     int row = threadIdx.x / PIECES, p = threadIdx.x % PIECES;
-    if (wide) {
+    if (WHOLE) {
       uint4 v[128 / ROWS];
 #pragma unroll
       for (int i = 0; i < 128 / ROWS; i++) v[i] = load_piece(matrix, rows, k, first + row + i * ROWS, k0 + p * WIDE, true);
@@ -73,18 +74,14 @@ static __device__ __forceinline__ void store4(T *p, const float (&v)[TN], int fi
     if (j < left) store(p + j, v[first + j]);
 }
 
-template <typename T>
-static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
-  __shared__ __align__(16) float xs[BK][BM], ws[BK][BN];
-  int m0 = blockIdx.x * BM, n0 = blockIdx.y * BN;  // m runs fastest in the grid, so that CTAs side by side share W
-  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  int col = warp / 4 * 32 + lane % 8 * 4, row = warp % 4 * 16 + lane / 8 * 4;
-  bool wide = aligned16(w, x, k);
-  float acc[TM][TN] = {};
+// multiply adds the products of all tiles along K; WHOLE says that all rows start on 16 bytes.
+template <bool WHOLE, typename T>
+static __device__ __forceinline__ void multiply(float (&acc)[TM][TN], const T *w, const T *x, int m, int n, int k, int m0, int n0, int row, int col,
+                                                float (&xs)[BK][BM], float (&ws)[BK][BN]) {
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += BK) {
-    Tile<T>::copy(xs, x, m, k, m0, k0, wide);
-    Tile<T>::copy(ws, w, n, k, n0, k0, wide);
+    Tile<T>::template copy<WHOLE>(xs, x, m, k, m0, k0);
+    Tile<T>::template copy<WHOLE>(ws, w, n, k, n0, k0);
     __syncthreads();
 #pragma unroll
     for (int p = 0; p < Tile<T>::PIECES; p++) {
@@ -102,6 +99,17 @@ static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restri
     }
     __syncthreads();
   }
+}
+
+template <typename T>
+static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
+  __shared__ __align__(16) float xs[BK][BM], ws[BK][BN];
+  int m0 = blockIdx.x * BM, n0 = blockIdx.y * BN;  // m runs fastest in the grid, so that CTAs side by side share W
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int col = warp / 4 * 32 + lane % 8 * 4, row = warp % 4 * 16 + lane / 8 * 4;
+  float acc[TM][TN] = {};
+  if (aligned16(w, x, k)) multiply<true>(acc, w, x, m, n, k, m0, n0, row, col, xs, ws);
+  else multiply<false>(acc, w, x, m, n, k, m0, n0, row, col, xs, ws);
   bool aligned = ((reinterpret_cast<size_t>(y) | static_cast<size_t>(n) * sizeof(T)) & (4 * sizeof(T) - 1)) == 0;
 #pragma unroll
   for (int i = 0; i < TM; i++) {

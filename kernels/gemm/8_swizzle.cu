@@ -22,28 +22,18 @@ static __device__ __forceinline__ unsigned short *at(unsigned short (&tile)[BM][
   return &tile[row][col ^ row % 8 * 8];
 }
 
-template <typename T>
-static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
-  __shared__ __align__(128) unsigned short xs[BM][BK], ws[BN][BK];
-  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  int m0 = blockIdx.x * BM, n0 = blockIdx.y * BN;  // m runs fastest in the grid, so that CTAs side by side share W
-  int wm = warp / 2 * 32, wn = warp % 2 * 32;
-  bool wide = aligned16(w, x, k);  // the same for the whole grid
-  float acc[2][4][4] = {};
-
+// multiply adds the products of all tiles along K; WHOLE says that all rows start on 16 bytes.
+template <bool WHOLE, typename T>
+static __device__ __forceinline__ void multiply(float (&acc)[2][4][4], const T *w, const T *x, int m, int n, int k, int m0, int n0,
+                                                unsigned short (&xs)[BM][BK], unsigned short (&ws)[BN][BK]) {
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wm = warp / 2 * 32, wn = warp % 2 * 32;
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += BK) {
-    auto copy = [&](int i) {
+#pragma unroll(WHOLE ? BM * BK / 8 / 128 : 1)
+    for (int i = 0; i < BM * BK / 8 / 128; i++) {
       int piece = threadIdx.x + i * 128, row = piece / (BK / 8), col = piece % (BK / 8) * 8;
-      *reinterpret_cast<uint4 *>(at(xs, row, col)) = load_piece(x, m, k, m0 + row, k0 + col, wide);
-      *reinterpret_cast<uint4 *>(at(ws, row, col)) = load_piece(w, n, k, n0 + row, k0 + col, wide);
-    };
-    if (wide) {
-#pragma unroll
-      for (int i = 0; i < BM * BK / 8 / 128; i++) copy(i);
-    } else {  // with the registers that the other loop needs
-#pragma unroll 1
-      for (int i = 0; i < BM * BK / 8 / 128; i++) copy(i);
+      *reinterpret_cast<uint4 *>(at(xs, row, col)) = load_piece(x, m, k, m0 + row, k0 + col, WHOLE);
+      *reinterpret_cast<uint4 *>(at(ws, row, col)) = load_piece(w, n, k, n0 + row, k0 + col, WHOLE);
     }
     __syncthreads();
 #pragma unroll
@@ -63,6 +53,17 @@ static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restri
     }
     __syncthreads();
   }
+}
+
+template <typename T>
+static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
+  __shared__ __align__(128) unsigned short xs[BM][BK], ws[BN][BK];
+  int warp = threadIdx.x / 32;
+  int m0 = blockIdx.x * BM, n0 = blockIdx.y * BN;  // m runs fastest in the grid, so that CTAs side by side share W
+  int wm = warp / 2 * 32, wn = warp % 2 * 32;
+  float acc[2][4][4] = {};
+  if (aligned16(w, x, k)) multiply<true>(acc, w, x, m, n, k, m0, n0, xs, ws);  // the same for the whole grid
+  else multiply<false>(acc, w, x, m, n, k, m0, n0, xs, ws);
 #pragma unroll
   for (int i = 0; i < 2; i++)
 #pragma unroll

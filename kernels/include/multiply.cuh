@@ -9,27 +9,19 @@ using MultiplyTile = unsigned short[MULTIPLY_SIDE][MULTIPLY_SIDE];
 
 static __device__ __forceinline__ unsigned short *multiply_at(MultiplyTile &tile, int row, int col) { return &tile[row][col ^ row % 8 * 8]; }
 
-// multiply adds to each of COUNT accumulators the product of rows m0 and up of x [m, k] with rows n0 and up of one of the
-// matrices w [n, k], 64 x 64 a CTA of four warps. A warp has 32 x 32 from (multiply_row, multiply_column) on, as
-// store_fragment takes them: acc[c][i][j] is 16 i rows and 8 j columns further.
-template <int COUNT, typename T>
-static __device__ __forceinline__ void multiply(float (&acc)[COUNT][2][4][4], const T *x, const T *const (&w)[COUNT], int m, int n, int k, int m0,
-                                                int n0, MultiplyTile &xs, MultiplyTile (&ws)[COUNT], bool wide) {
+// multiply_tiles is multiply; WHOLE says that all rows start on 16 bytes.
+template <bool WHOLE, int COUNT, typename T>
+static __device__ __forceinline__ void multiply_tiles(float (&acc)[COUNT][2][4][4], const T *x, const T *const (&w)[COUNT], int m, int n, int k,
+                                                      int m0, int n0, MultiplyTile &xs, MultiplyTile (&ws)[COUNT]) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wm = warp / 2 * 32, wn = warp % 2 * 32;
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += MULTIPLY_SIDE) {
-    auto copy = [&](int i) {
+#pragma unroll(WHOLE ? 4 : 1)
+    for (int i = 0; i < 4; i++) {
       int piece = threadIdx.x + i * MULTIPLY_THREADS, row = piece / 8, col = piece % 8 * 8;
-      *reinterpret_cast<uint4 *>(multiply_at(xs, row, col)) = load_piece(x, m, k, m0 + row, k0 + col, wide);
+      *reinterpret_cast<uint4 *>(multiply_at(xs, row, col)) = load_piece(x, m, k, m0 + row, k0 + col, WHOLE);
 #pragma unroll
-      for (int c = 0; c < COUNT; c++) *reinterpret_cast<uint4 *>(multiply_at(ws[c], row, col)) = load_piece(w[c], n, k, n0 + row, k0 + col, wide);
-    };
-    if (wide) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) copy(i);
-    } else {  // with the registers that the other loop needs
-#pragma unroll 1
-      for (int i = 0; i < 4; i++) copy(i);
+      for (int c = 0; c < COUNT; c++) *reinterpret_cast<uint4 *>(multiply_at(ws[c], row, col)) = load_piece(w[c], n, k, n0 + row, k0 + col, WHOLE);
     }
     __syncthreads();
 #pragma unroll
@@ -49,6 +41,16 @@ static __device__ __forceinline__ void multiply(float (&acc)[COUNT][2][4][4], co
     }
     __syncthreads();
   }
+}
+
+// multiply adds to each of COUNT accumulators the product of rows m0 and up of x [m, k] with rows n0 and up of one of the
+// matrices w [n, k], 64 x 64 a CTA of four warps. A warp has 32 x 32 from (multiply_row, multiply_column) on, as
+// store_fragment takes them: acc[c][i][j] is 16 i rows and 8 j columns further.
+template <int COUNT, typename T>
+static __device__ __forceinline__ void multiply(float (&acc)[COUNT][2][4][4], const T *x, const T *const (&w)[COUNT], int m, int n, int k, int m0,
+                                                int n0, MultiplyTile &xs, MultiplyTile (&ws)[COUNT], bool wide) {
+  if (wide) multiply_tiles<true>(acc, x, w, m, n, k, m0, n0, xs, ws);
+  else multiply_tiles<false>(acc, x, w, m, n, k, m0, n0, xs, ws);
 }
 
 static __device__ __forceinline__ int multiply_row(int m0) { return m0 + threadIdx.x / 64 * 32; }
