@@ -16,6 +16,7 @@ type packer struct {
 	launch  string // "launch gemv/1_naive"
 	dev     *Device
 	params  []driver.Param
+	types   []cType         // of the parameters; nil where they are not known
 	names   func() []string // of the parameters, for errors
 	buffer  []byte
 	memory  []*memory       // of the tensors and buffers among the arguments
@@ -25,6 +26,7 @@ type packer struct {
 // pack checks count, size, kind, device and life of the arguments.
 func (f *Function) pack(launch string, args []any) (*packer, error) {
 	p := &packer{launch: launch, dev: f.module.dev, params: f.f.Params(), names: f.Parameters}
+	p.types = f.module.types(f.f.Name(), len(p.params))
 	if len(args) != len(p.params) {
 		return nil, p.countError(len(args))
 	}
@@ -70,6 +72,9 @@ func (p *packer) put(i int, a any) error {
 	case *Tensor:
 		if v == nil {
 			return p.fail(i, "make the tensor first, or give nil for a null pointer", "the tensor is nil")
+		}
+		if err := p.checkElements(i, v); err != nil {
+			return err
 		}
 		return p.putMemory(i, v.mem, v.offset, v.Bytes(), "tensor "+v.describe())
 	case *Buffer:
@@ -145,6 +150,14 @@ func typeBytes(ptx string) int {
 
 func (p *packer) putNumber(i int, v reflect.Value) error {
 	q := p.params[i]
+	if c := p.cType(i); c.pointer && v.Kind() != reflect.Uint64 && v.Kind() != reflect.Uintptr && canBeNumber(v) {
+		return p.pointerError(i, v)
+	} else if e, ok := c.known(); ok && !c.pointer && e.number != 0 && e.number.Bytes() == q.Size {
+		switch v.Kind() {
+		case reflect.Int, reflect.Uint, reflect.Float64:
+			return p.putAs(i, c, e.number, v)
+		}
+	}
 	if typeBytes(q.Type) != q.Size && !sizedAs(v, q.Size) { // a __half is declared .b8[2]
 		return p.fail(i, fmt.Sprintf("give its bytes: a []byte of length %d", q.Size), "it is a structure or an array, %s is a number", v.Type())
 	}

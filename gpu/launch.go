@@ -62,9 +62,10 @@ type LaunchSpec struct {
 }
 
 // Launch runs the function and waits for its end. Arguments are checked against the entry's parameters: an int or a float64
-// converts to the parameter's PTX type when it is exactly representable, a sized type (int32, float32 …) must match in size
-// and kind, a Tensor or Buffer must be of this device and alive, nil is the null pointer, and a structure is given as its
-// bytes.
+// converts to the parameter's type: where that is known in C++, by the module's source or a mangled name, a float rounds and an
+// integer must be in its range; where only PTX is there, it must be exactly representable. A sized type (int32, float32 …) must
+// match in size and kind. A Tensor or Buffer must be of this device and alive, and a Tensor's elements must be those that the
+// C++ type points to (View gives bytes as other elements); nil is the null pointer, and a structure is given as its bytes.
 func (f *Function) Launch(c Config, args ...any) error {
 	return f.LaunchWith(LaunchSpec{Config: c}, args...)
 }

@@ -37,6 +37,7 @@ type Module struct {
 
 	remarks   []string            // the compiler's warnings
 	variables map[string]variable // of a cell's source, by name
+	typesOf   typesOf
 }
 
 // LoadPTX loads PTX text. Anything that the device cannot execute is an error that names the PTX line and the instruction.

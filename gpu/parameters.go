@@ -9,11 +9,14 @@ import (
 )
 
 // Parameters lists the entry's parameters as its CUDA C++ declares them, "const float *x", where the module's source is known;
-// else as the PTX does: "x .u64".
+// else by their types in a mangled name, "float*"; else as the PTX does: "x .u64".
 func (f *Function) Parameters() []string {
 	params := f.f.Params()
 	if own := f.module.declared(f.f.Name(), len(params)); own != nil {
 		return own
+	}
+	if mangled := mangledTypes(f.f.Name()); len(mangled) == len(params) { // of overloads, and of PTX without a source
+		return mangled
 	}
 	var out []string
 	for _, p := range params {
