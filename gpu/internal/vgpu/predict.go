@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/vgpu/cache"
@@ -14,22 +13,15 @@ import (
 	"memwall/gpu/perf"
 )
 
-// What a simulation may cost. Traces are cut to so many PTX instructions of warps, and once a process has simulated its share
-// new launches get traces that are cut shorter, then none: bounds alone.
-const (
-	traceInstructions = 240_000
-	shortInstructions = 60_000
-	fullBudget        = 3_000_000 // of PTX instructions simulated, for full traces
-	wholeBudget       = 4_500_000 // for short ones
-)
-
-// simulatedInstructions is what this process has spent of its budget.
-var simulatedInstructions atomic.Int64
+// traceInstructions bounds what a simulation may cost: traces are cut to so many PTX instructions of warps. It is a launch's own
+// bound: what a launch is predicted to take may not depend on what the process has launched before.
+const traceInstructions = 240_000
 
 // predictions keeps what simulations have found, by what was launched.
 type predictions struct {
 	mu    sync.Mutex
 	known map[[32]byte]*prediction
+	runs  int // simulations that were run to their end
 }
 
 type prediction struct {
@@ -51,22 +43,15 @@ func predictionKey(f *function, l *driver.Launch) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// traceFor prepares to trace a launch that is to be simulated; nil where its time is known already, or the budget is spent.
+// traceFor prepares to trace a launch that is to be simulated; nil where its time is known already.
 func (d *Device) traceFor(f *function, l *driver.Launch, key [32]byte, used int) *tracing {
 	d.predictions.mu.Lock()
 	known := d.predictions.known[key] != nil
 	d.predictions.mu.Unlock()
-	limit := traceInstructions
-	if spent := simulatedInstructions.Load(); spent > fullBudget {
-		limit = shortInstructions
-		if spent > wholeBudget {
-			limit = 0
-		}
-	}
-	if known || limit == 0 {
+	if known {
 		return nil
 	}
-	return f.tracing(l, used, d.residentCTAs(f, l), l.Grid.Count(), limit)
+	return f.tracing(l, used, d.residentCTAs(f, l), l.Grid.Count(), traceInstructions)
 }
 
 // tracing prepares traces of the CTAs that SM 0 runs of so many: three residents' worth and one more.
@@ -97,7 +82,7 @@ func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key
 		return &s
 	}
 	if t == nil {
-		return &perf.Simulation{Why: "this process has simulated as much as it may"}
+		return &perf.Simulation{Why: "the launch has no trace"}
 	}
 	in := d.inputFor(f, l, t, r, &result.Counts)
 	in.Stop = func() bool { return ctx.Err() != nil }
@@ -111,6 +96,7 @@ func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key
 		d.predictions.known = map[[32]byte]*prediction{}
 	}
 	d.predictions.known[key] = &prediction{*s, instructions, sectors}
+	d.predictions.runs++
 	return s
 }
 
@@ -164,7 +150,6 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Re
 	in := &simulate.Input{Profile: d.profile, Program: t.program, Resident: resident, Grid: float64(l.Grid.Count()),
 		L1Bytes: d.firstCache(f, l, resident), DRAM: make([]float64, len(f.program.f.Body))}
 	perCTA := float64(c.WarpInstructions) / float64(max(c.CTAs, 1))
-	spent := 0.0
 	for i := range t.ctas {
 		x := &t.ctas[i]
 		if x.Warps == nil || x.Recorded == 0 {
@@ -174,10 +159,8 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Re
 		if x.Recorded >= 0.9*float64(t.limit*len(x.Warps)) {
 			x.Executed = max(perCTA, x.Recorded)
 		}
-		spent += x.Recorded
 		in.CTAs = t.ctas[:i+1]
 	}
-	simulatedInstructions.Add(int64(spent))
 	for i := range in.DRAM {
 		if in.DRAM[i] = -1; f.program.infos[i].kind == localLoad || f.program.infos[i].kind == localStore {
 			in.DRAM[i] = 0 // L1 and L2 hold what is spilled
