@@ -39,6 +39,9 @@ func (k *Kernel) bind(args []any) (*call, error) {
 				How: "make one with dev.Randn, dev.Zeros or dev.From"}
 		}
 		c.tensors[i], c.values[o.name] = t, t
+		if t.DType() != o.dtype {
+			return nil, k.wrongType(i, args)
+		}
 		if err := k.bindShape(i, t, c.dims, from); err != nil {
 			return nil, err
 		}
@@ -226,18 +229,31 @@ func caught(err *error) {
 	}
 }
 
-// bindShape checks one tensor's type and shape and sets the extents that it is the first to have.
+// wrongType says what the type of a tensor should be. Where a row of the step would take it, but not beside the others, it names
+// one of those.
+func (k *Kernel) wrongType(at int, args []any) error {
+	o, t := k.operands[at], args[at].(*gpu.Tensor)
+	takes, beside := k.describe(at), ""
+	if slices.ContainsFunc(k.variants(), func(v *Kernel) bool { return v.operands[at].dtype == t.DType() }) {
+		takes = o.describe()
+		for i, other := range k.operands {
+			if x, is := args[i].(*gpu.Tensor); is && x != nil && i != at && x.DType() == other.dtype && strings.Contains(k.types(i), "|") {
+				beside = fmt.Sprintf(" beside %s %s", other.name, other.dtype)
+				break
+			}
+		}
+	}
+	alternatives := ""
+	if len(k.variants()) > 1 {
+		alternatives = "; it takes " + k.Arguments()
+	}
+	return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s%s, it takes %s", k.name, o.name, t.DType(), shapeText(t.Shape()), beside, takes),
+		How: fmt.Sprintf("convert it: dev.FromAs(gpu.%s, %s.Float64s(), %s)", strings.ToUpper(o.dtype.String()), o.name, strings.Trim(shapeText(t.Shape()), "[]")) + alternatives}
+}
+
+// bindShape checks one tensor's shape and sets the extents that it is the first to have.
 func (k *Kernel) bindShape(at int, t *gpu.Tensor, d dims, from map[string]string) error {
 	o, shape := k.operands[at], t.Shape()
-	if t.DType() != o.dtype {
-		extents := strings.Trim(shapeText(shape), "[]")
-		alternatives := ""
-		if len(k.variants()) > 1 {
-			alternatives = "; it takes " + k.Arguments()
-		}
-		return &gpu.Error{What: fmt.Sprintf("%s: %s is %s %s, it takes %s", k.name, o.name, t.DType(), shapeText(shape), o.describe()),
-			How: fmt.Sprintf("convert it: dev.FromAs(gpu.%s, %s.Float64s(), %s)", strings.ToUpper(o.dtype.String()), o.name, extents) + alternatives}
-	}
 	folds := len(o.shape) > 0 && strings.HasPrefix(o.shape[0], "*")
 	if folds {
 		rest := len(o.shape) - 1

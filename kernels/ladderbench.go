@@ -321,7 +321,17 @@ func (k *Kernel) sampleOf(d dims) int {
 	for work/float64(step) > benchWork && ctas/(2*step) >= benchCTAs {
 		step *= 2
 	}
+	for step > 1 && crowded(ctas, step, d[multiprocessors]) {
+		step /= 2
+	}
 	return step
+}
+
+// crowded says whether an SM of a sample has more CTAs than one of the whole grid: 9 of 132 CTAs on 8 of 132 SMs, where each
+// had one to itself, take twice as long.
+func crowded(ctas, step, sms int) bool {
+	used := max((sms+step/2)/step, 1) // as gpu deals a sample
+	return over(over(ctas, step), used) > over(ctas, sms)
 }
 
 // benchArguments are those of arguments, but nothing large is made on the host: inputs are procedural, outputs zero.

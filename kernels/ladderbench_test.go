@@ -84,6 +84,15 @@ func TestBenchShapes(t *testing.T) {
 			}
 		}
 	}
+	// A persistent grid of one CTA an SM: a sample that put two on one would take twice as long.
+	for _, c := range []struct {
+		ctas, step, sms int
+		want            bool
+	}{{132, 16, 132, true}, {132, 8, 132, false}, {512, 64, 132, false}, {108, 8, 108, false}, {1 << 16, 1024, 132, false}} {
+		if got := crowded(c.ctas, c.step, c.sms); got != c.want {
+			t.Errorf("1 in %d of %d CTAs on %d SMs: crowded is %t", c.step, c.ctas, c.sms, got)
+		}
+	}
 	for _, family := range []string{"probe", "gemv", "batch", "gemm", "softmax"} {
 		if k := steps(family)[0]; len(k.bench) == 0 {
 			t.Errorf("%s has no shape", k.name)

@@ -17,7 +17,7 @@ func TestQGEMMHeaders(t *testing.T) {
 	near(t, "1_mma: 16NK FLOPs for eight sequences", float64(mma.FLOPs[perf.FLOPTensor]), 2*n*k*m)
 	near(t, "1_mma: a barrier a tile and warp", float64(mma.Barriers), 4*n/64*k/512)
 	err := Run("qgemm", h.dev.Zeros(gpu.F16, 2, 8), h.dev.Zeros(gpu.Q4_0, 8, 96), h.dev.Zeros(gpu.F16, 2, 96))
-	if want := "qgemm/1_mma: K = 96, it takes multiples of 256\nuse K = 0 or 256, or fill up with zeros"; err == nil || err.Error() != want {
+	if want := "qgemm/1_mma: K = 96, it takes multiples of 256\nuse K = 256, or fill up with zeros"; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }

@@ -286,8 +286,12 @@ func (k *Kernel) refuses(d dims) error {
 		for _, name := range o.shape {
 			name = trimFold(name)
 			if m := k.multiples[name]; m > 1 && d[name]%m != 0 {
+				fewer := ""
+				if d[name] > m {
+					fewer = fmt.Sprintf("%d or ", d[name]/m*m)
+				}
 				return &gpu.Error{What: fmt.Sprintf("%s: %s = %d, it takes multiples of %d", k.name, name, d[name], m),
-					How: fmt.Sprintf("use %s = %d or %d, or fill up with zeros", name, d[name]/m*m, over(d[name], m)*m)}
+					How: fmt.Sprintf("use %s = %s%d, or fill up with zeros", name, fewer, over(d[name], m)*m)}
 			}
 			if l, ok := k.limits[name]; ok && d[name] > l.most {
 				return &gpu.Error{What: fmt.Sprintf("%s: %s = %d, it takes up to %d", k.name, name, d[name], l.most), How: l.how}
