@@ -82,7 +82,7 @@ func gemmShapes(name string) []benchShape {
 	switch name {
 	case "gemm/9_cp_async":
 		shape.own, shape.share, shape.aim = true, 400./989, "≥ 40.4% (400 TFLOP/s of an H200, by mma.sync)"
-	case "gemm/11_warp_specialised":
+	case "gemm/12_multicast":
 		shape.own, shape.share, shape.aim = true, 600./989, "≥ 60.7% (600 TFLOP/s of an H200, by wgmma)"
 	}
 	return []benchShape{shape}

@@ -35,12 +35,55 @@ var hopperGEMMs = slices.Concat(
 			c[storeRequests] = boxes
 		}
 		return c
-	})),
+	}), 256, func(d dims) gpu.Config {
+		return gpu.Config{Grid: gpu.Dim(min(over(d["M"], 128)*over(d["N"], 256), d[multiprocessors])), CTA: gpu.Dim(384), Shared: ringBytes}
+	}),
+	persistent(gemm("gemm/12_multicast", "gemm_multicast", sixteenBits, 256, 256, gpu.Dim(384), func(d dims, t gpu.DType) counters {
+		c := pairCounts(d, 256, 64)
+		c.tensorTraffic(d, t, 256, 256)
+		return c.inBoxes(d, 256)
+	}), 128, pairs(256)),
 )
 
-// wgmmaTile is how many columns of Y a CTA of gemm/10_wgmma makes: 256 where such tiles keep the SMs busy.
+// ringBytes is the shared memory of a CTA with four stages of 128 rows of X and 256 of W, 128 bytes each, and four boxes of results.
+const ringBytes = 4*(128+256)*128 + 4*64*64*2 + 1024
+
+// pairs is the geometry of kernels made of include/multicast.cuh: clusters of two CTAs that make 256 rows and so many columns of Y,
+// as many as there are tiles or pairs of SMs.
+func pairs(columns int) func(d dims) gpu.Config {
+	return func(d dims) gpu.Config {
+		return gpu.Config{Grid: gpu.Dim(2 * min(over(d["M"], 256)*over(d["N"], columns), max(d[multiprocessors]/2, 1))), CTA: gpu.Dim(384),
+			Cluster: gpu.Dim(2), Shared: ringBytes}
+	}
+}
+
+// pairCounts are the closed forms of the product of such a kernel, whose tile has so many columns of Y; a step has bk of K.
+func pairCounts(d dims, columns, bk int) counters {
+	steps := ceil(d.f("M"), 256) * ceil(d.f("N"), columns) * ceil(d.f("K"), bk)
+	return counters{flopsF32: 0, flopsTensor: 2 * 256 * 256 * float64(bk) * steps, conflicts: 0, sharedLoads: 2 * 2 * 4 * 5 * steps, sharedStores: 4 * steps,
+		loadRequests: 4 * steps, barriers: 2 * 2 * float64(12*pairs(columns)(d).Grid.X)} // a cluster's threads meet twice, arriving and waiting
+}
+
+// inBoxes adds how results of 16 bits leave through shared memory, where rows of Y start on 16 bytes.
+func (c counters) inBoxes(d dims, columns int) counters {
+	c[loadRequests] = c[sharedStores] // tensorTraffic has those of threads
+	if d["N"]%8 != 0 {
+		return c
+	}
+	tiles, boxes := ceil(d.f("M"), 256)*ceil(d.f("N"), columns), 4*ceil(d.f("M"), 256)*ceil(d.f("N"), 64)
+	halves := float64(columns / 128)
+	c[barriers] += 2 * 8 * 2 * halves * tiles
+	c[sharedStores] += 2 * 8 * 32 * halves * tiles
+	c[sharedLoads] += boxes
+	c[storeRequests] = boxes
+	return c
+}
+
+// wgmmaTile is how many columns of Y a CTA of gemm/10_wgmma makes: 256, or 128, with which a step of K takes 9/16 of the time, where
+// the SM with most CTAs is done earlier.
 func wgmmaTile(d dims) int {
-	if over(d["M"], 128)*over(d["N"], 256) < d[multiprocessors] {
+	rounds := func(columns int) int { return over(over(d["M"], 128)*over(d["N"], columns), d[multiprocessors]) }
+	if 9*rounds(128) < 16*rounds(256) {
 		return 128
 	}
 	return 256
@@ -62,25 +105,28 @@ func mapped(variants []*Kernel) []*Kernel {
 	return variants
 }
 
-// persistent gives a step the tensor maps and the geometry of gemm/11_warp_specialised: a CTA an SM, where there are tiles for
-// all of them.
-func persistent(variants []*Kernel) []*Kernel {
+// persistent gives a step the tensor maps and the stages of gemm/11_warp_specialised, whose maps of W have boxes of so many rows: as
+// many CTAs as SMs, where there are tiles for all of them.
+func persistent(variants []*Kernel, box int, config func(d dims) gpu.Config) []*Kernel {
 	for _, k := range variants {
-		byTMA(k, func(dims) int { return 256 })
+		byTMA(k, func(dims) int { return box })
 		k.limits = nil
 		k.far = nil // a CTA goes through tiles all over W and X, which TMA addresses by coordinates, as it does gemm/10_wgmma's
-		k.maps = append(k.maps, tensorMap{name: "ymap", of: "y", config: func(dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{64, 64}, Swizzle: 128} }})
-		config := func(d dims) gpu.Config {
-			return gpu.Config{Grid: gpu.Dim(min(over(d["M"], 128)*over(d["N"], 256), d[multiprocessors])), CTA: gpu.Dim(384), Shared: 4*(128+256)*64*2 + 4*64*64*2 + 1024}
-		}
 		k.cases = append(k.cases, trial{dims: dims{"M": 1, "N": 34000, "K": 72}}, trial{dims: dims{"M": 2100, "N": 24, "K": 8}}) // two tiles a CTA; two bands
-		boxes := func(d dims) bool { return d["N"]%8 == 0 }
-		k.stages = []stage{
-			{function: k.function, config: config, args: []string{"ymap", "wmap", "xmap", "M", "N", "K"}, when: boxes},
-			{function: k.function + "_ragged", config: config, args: []string{"y", "wmap", "xmap", "M", "N", "K"}, when: func(d dims) bool { return !boxes(d) }},
-		}
+		leaveInBoxes(k, k.function, config, []string{"y", "wmap", "xmap", "M", "N", "K"})
 	}
 	return variants
+}
+
+// leaveInBoxes gives a step a stage whose results leave by TMA, in place of the first argument, and one, of a function with the name's
+// end _ragged, for rows of Y that do not start on 16 bytes.
+func leaveInBoxes(k *Kernel, function string, config func(d dims) gpu.Config, args []string) {
+	k.maps = append(k.maps, tensorMap{name: "ymap", of: "y", config: func(dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{64, 64}, Swizzle: 128} }})
+	boxes := func(d dims) bool { return d["N"]%8 == 0 }
+	k.stages = []stage{
+		{function: function, config: config, args: append([]string{"ymap"}, args[1:]...), when: boxes},
+		{function: function + "_ragged", config: config, args: args, when: func(d dims) bool { return !boxes(d) }},
+	}
 }
 
 // byTMA lets a step read W and X through tensor maps, in boxes of 64 columns: rows must start on 16 bytes. The ladder leaves

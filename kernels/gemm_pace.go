@@ -83,6 +83,9 @@ var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 		return pace{128, 128, 64, 1.5, max(.4, .49*rows/256), .65}
 	},
 	"gemm/11_warp_specialised": func(dims, int) pace { return pace{128, 256, 64, 1.8, .73, .9} },
+	"gemm/12_multicast": func(d dims, _ int) pace { // CTAs come in pairs, also for an odd number of tiles
+		return pace{over(d["M"], 2*over(d["M"], 256)), 256, 64, 2, .62, .62}
+	},
 }
 
 // pipelinePace is that of gemm/9_cp_async. Where rows start on an even address alone, its copies are waited for.

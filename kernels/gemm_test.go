@@ -85,6 +85,17 @@ func TestGEMMHeaders(t *testing.T) {
 	near(t, "11_warp_specialised: 512 shared stores a tile, and TMA's two a step", float64(special.SharedStore.Requests), 512*33792/256+2*steps)
 	near(t, "11_warp_specialised: as many CTAs as SMs", float64(special.CTAs), 132)
 	near(t, "11_warp_specialised: no bank conflicts", conflictsOf(special), 0)
+
+	pair := []any{h.dev.Zeros(gpu.F16, 2*m, 33792), huge[1], h.dev.Randn(gpu.F16, 2*m, k)} // two tiles for each of 66 clusters
+	alone, both := h.count(t, "gemm/11_warp_specialised", pair...), h.count(t, "gemm/12_multicast", pair...)
+	near(t, "12_multicast: 11_warp_specialised's tensor FLOPs", ratio(both.FLOPs[perf.FLOPTensor], alone.FLOPs[perf.FLOPTensor]), 1)
+	near(t, "12_multicast: MNK/128 elements", float64(both.GlobalLoad.Bytes), e*2*m*33792*k/128)
+	near(t, "12_multicast: 2/3 of 11_warp_specialised's reads", ratio(both.GlobalLoad.Bytes, alone.GlobalLoad.Bytes), 2.0/3)
+	near(t, "12_multicast: four copies a step and cluster", float64(both.GlobalLoad.Requests), 4*steps)
+	near(t, "12_multicast: the same shared loads", ratio(both.SharedLoad.Requests, alone.SharedLoad.Requests), 1)
+	near(t, "12_multicast: the same shared stores", ratio(both.SharedStore.Requests, alone.SharedStore.Requests), 1)
+	near(t, "12_multicast: a CTA's barriers of the epilogue", float64(both.Barriers), 4*12*132+32*2*steps)
+	near(t, "12_multicast: no bank conflicts", conflictsOf(both), 0)
 }
 
 // loadsPerFMA is how many values a lane reads from shared memory for each multiplication.

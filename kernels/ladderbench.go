@@ -310,28 +310,33 @@ func (b *bencher) time(k *Kernel, s trial) (t benchTime) {
 	return t
 }
 
-// sampleOf is the power of two that leaves benchWork of a step's work, and CTAs enough.
+// sampleOf is the power of two that leaves benchWork of a step's work, and CTAs enough; less where an SM of the sample would have
+// more of them than one of the whole grid.
 func (k *Kernel) sampleOf(d dims) int {
-	ctas := 1
+	ctas, cluster := 1, 1
 	for _, p := range k.shares(d) {
 		_, config := p.stage.entry(d)
-		ctas = max(ctas, config.Grid.X*max(config.Grid.Y, 1)*max(config.Grid.Z, 1))
+		if n := count(config.Grid); n >= ctas {
+			ctas, cluster = n, count(config.Cluster)
+		}
 	}
 	work, step := math.Max(k.bytes.of(d), k.flops.of(d)), 1
 	for work/float64(step) > benchWork && ctas/(2*step) >= benchCTAs {
 		step *= 2
 	}
-	for step > 1 && crowded(ctas, step, d[multiprocessors]) {
-		step /= 2
+	for step > 1 && crowded(ctas, cluster, step, d[multiprocessors]) {
+		step--
 	}
 	return step
 }
 
+func count(d gpu.Dim3) int { return max(d.X, 1) * max(d.Y, 1) * max(d.Z, 1) }
+
 // crowded says whether an SM of a sample has more CTAs than one of the whole grid: 9 of 132 CTAs on 8 of 132 SMs, where each
-// had one to itself, take twice as long.
-func crowded(ctas, step, sms int) bool {
+// had one to itself, take twice as long. A sample is of whole clusters.
+func crowded(ctas, cluster, step, sms int) bool {
 	used := max((sms+step/2)/step, 1) // as gpu deals a sample
-	return over(over(ctas, step), used) > over(ctas, sms)
+	return over(over(ctas/cluster, step)*cluster, used) > over(ctas, sms)
 }
 
 // benchArguments are those of arguments, but nothing large is made on the host: inputs are procedural, outputs zero.

@@ -25,12 +25,15 @@ type publishedStep struct {
 }
 
 // publishedLadders are of ../shared/facts/kernels.md: SGEMM_CUDA on an A6000, which is a GA102 as the RTX 3090 is, and the
-// steps of a bf16 ladder on an A100 (mma.sync on a tile with bank conflicts, without, with copies in flight).
+// steps of bf16 ladders on an A100 (mma.sync on a tile with bank conflicts, without, with copies in flight) and on an H100 (wgmma and
+// TMA with a larger tile, a producer of its own and 128 × 256, the best).
 var publishedLadders = []publishedLadder{
 	{"SGEMM 4096³ on an A6000, predicted for an RTX 3090", "virtual:rtx3090", "f32", dims{"M": 4096, "N": 4096, "K": 4096}, "% of cuBLAS", []publishedStep{
 		{"gemm/1_naive", 1.3}, {"gemm/2_coalesced", 8.5}, {"gemm/3_smem_tile", 12.8}, {"gemm/4_tile_1d", 36.5}, {"gemm/5_tile_2d", 68.7}, {"gemm/6_vectorised", 78.4}}},
 	{"bf16 GEMM 4096³ on an A100", "virtual:a100-40", "bf16", dims{"M": 4096, "N": 4096, "K": 4096}, "TFLOP/s", []publishedStep{
 		{"gemm/7_mma", 60}, {"gemm/8_swizzle", 191}, {"gemm/9_cp_async", 221}}},
+	{"bf16 GEMM on an H100, large, predicted for 4096³", "virtual:h100", "bf16", dims{"M": 4096, "N": 4096, "K": 4096}, "TFLOP/s", []publishedStep{
+		{"gemm/10_wgmma", 423}, {"gemm/11_warp_specialised", 631}, {"gemm/12_multicast", 764}}},
 }
 
 // PublishedTable is a ladder's published rates beside predicted times.

@@ -21,51 +21,16 @@
 #include "hopper.cuh"
 
 constexpr int BM = 128, BN = 256, BK = 64, STAGES = 4, THREADS = 384, BAND = 16;
-constexpr unsigned STAGE = (BM + BN) * BK * 2, BOX = 64 * 64 * 2;
+constexpr unsigned STAGE = (BM + BN) * BK * 2;
 
 // shared memory: the ring, in each stage BM rows of X, then BN rows of W; then two boxes of 64 x 64 of Y for each consumer.
 extern __shared__ unsigned char ring[];
-
-// Ring is where a thread stands in the ring.
-struct Ring {
-  int stage;
-  unsigned parity;
-  __device__ __forceinline__ void next() {
-    if (++stage == STAGES) stage = 0, parity ^= 1;
-  }
-};
 
 // place is where a tile of Y begins.
 static __device__ __forceinline__ int2 place(int tile, int m, int n) {
   int tall = (m + BM - 1) / BM, across = (n + BN - 1) / BN, band = tile / (BAND * across), in = tile % (BAND * across);
   int rows = min(tall - band * BAND, BAND);
   return make_int2((band * BAND + in % rows) * BM, in / rows * BN);
-}
-
-// leave writes a consumer's 64 x 256 accumulators through two boxes of shared memory.
-template <typename T>
-static __device__ __forceinline__ void leave(const float (&acc)[BN / 2], const TensorMap &ymap, int row, int column, int n, unsigned boxes, int id) {
-  int lane = threadIdx.x % 32, r = threadIdx.x / 32 % 4 * 16 + lane / 4;
-  bool leader = threadIdx.x % 128 == 0;
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
-    if (leader) store_read();
-    group_sync(id);  // the boxes are free
-#pragma unroll
-    for (int j = 0; j < 16; j++) {
-      const float *c = acc + 4 * (16 * half + j);
-      unsigned at = boxes + j / 8 * BOX + r * 128 + ((j % 8 ^ r % 8) << 4) + lane % 4 * 4;
-      asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(pack(c[0], c[1], T())) : "memory");
-      asm volatile("st.shared.u32 [%0], %1;" ::"r"(at + 8 * 128), "r"(pack(c[2], c[3], T())) : "memory");
-    }
-    written_for_tma();
-    group_sync(id);  // the boxes are whole
-    if (leader) {
-      for (int b = 0; b < 2; b++)
-        if (column + half * 128 + b * 64 < n) tma_store(ymap, row, column + half * 128 + b * 64, boxes + b * BOX);
-      store_commit();
-    }
-  }
 }
 
 template <typename T, bool BOXES>
@@ -85,7 +50,7 @@ static __device__ __forceinline__ void gemm(T *y, const TensorMap &ymap, const T
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (threadIdx.x > 0) return;
-    Ring at{0, 1};
+    Ring<STAGES> at{0, 1};
     for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
       int2 begin = place(tile, m, n);
       for (int t = 0; t < steps; t++, at.next()) {
@@ -102,7 +67,7 @@ static __device__ __forceinline__ void gemm(T *y, const TensorMap &ymap, const T
   int half = group - 1;
   bool first = threadIdx.x % 32 == 0;
   float acc[BN / 2];
-  Ring at{0, 0};
+  Ring<STAGES> at{0, 0};
   for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
     unsigned before = 0;  // the barrier of the stage that the group under way reads
     for (int t = 0; t < steps; t++, at.next()) {
@@ -123,13 +88,9 @@ static __device__ __forceinline__ void gemm(T *y, const TensorMap &ymap, const T
     if (first) barrier_arrive(before);
     int2 begin = place(tile, m, n);
     if constexpr (BOXES) {
-      leave<T>(acc, ymap, begin.x + half * 64, begin.y, n, tiles + STAGES * STAGE + half * 2 * BOX, group);
+      leave_boxes<T, BN>(acc, ymap, begin.x + half * 64, begin.y, n, tiles + STAGES * STAGE + half * 2 * BOX, group);
     } else {
-#pragma unroll
-      for (int j = 0; j < BN / 8; j++) {
-        const float c[4] = {acc[4 * j], acc[4 * j + 1], acc[4 * j + 2], acc[4 * j + 3]};
-        store_fragment(y, m, n, begin.x + half * 64 + threadIdx.x / 32 % 4 * 16, begin.y + 8 * j, c);
-      }
+      leave_fragments<T, BN>(acc, y, begin.x + half * 64, begin.y, m, n);
     }
   }
   if (BOXES && threadIdx.x % 128 == 0) store_read();
