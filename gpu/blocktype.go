@@ -120,7 +120,8 @@ func (t DType) write(dst []byte, n, first int, value func(i int) float64) error 
 	return nil
 }
 
-// read gives the elements in src to take, one by one.
+// read gives the elements in src to take, one by one. A zero of a block has no sign: codes of formats around zero (Q4_0) would
+// give it that of the scale.
 func (t DType) read(src []byte, take func(i int, v float64)) {
 	f := t.format()
 	if f == nil {
@@ -135,7 +136,7 @@ func (t DType) read(src []byte, take func(i int, v float64)) {
 		panic(fail("", "read %s: %v", t, err)) // src are whole blocks
 	}
 	for i, v := range values {
-		take(i, float64(v))
+		take(i, float64(v)+0) // −0 + 0 is 0
 	}
 }
 

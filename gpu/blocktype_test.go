@@ -56,6 +56,15 @@ func TestBlockTensor(t *testing.T) {
 	if got := w.String(); got != want {
 		t.Errorf("shows\n%s\nwant\n%s", got, want)
 	}
+	for i := DType(0); (blockTypes + i).valid(); i++ {
+		zeros := d.Zeros(blockTypes+i, 256)
+		for k, v := range zeros.Float32s() {
+			if math.Float32bits(v) != 0 {
+				t.Errorf("zero %d of %s is %g", k, blockTypes+i, v)
+				break
+			}
+		}
+	}
 	raw := w.View(U8)
 	if got := shapeText(raw.Shape()); got != "[3, 36]" {
 		t.Errorf("bytes are %s", got)

@@ -27,8 +27,8 @@ func (c cType) known() (cElement, bool) {
 type cElement struct {
 	number  DType   // as which a number of this type is encoded; 0 for types that are no numbers
 	of      []DType // the element types that a pointer to it may point to; nil for any
-	raw     bool    // and the bits of floats, as wide or several of narrower ones, and of blocks
-	blocks  bool    // and blocks
+	raw     bool    // and bits: of floats as wide, of all narrower elements, several to one, and of blocks
+	packed  bool    // and elements of one byte, several to one, and blocks
 	address bool    // an integer that may be an address
 }
 
@@ -36,14 +36,18 @@ func (e cElement) takes(t DType) bool {
 	switch {
 	case e.of == nil || slices.Contains(e.of, t):
 		return true
-	case !t.plain():
-		return e.raw || e.blocks
+	case !t.plain(), t.Bytes() == 1:
+		return e.raw || e.packed
+	case t.Bytes() < e.of[0].Bytes():
+		return e.raw
 	}
-	return e.raw && t.Float() && t.Bytes() <= e.of[0].Bytes()
+	return e.raw && t.Float() && t.Bytes() == e.of[0].Bytes()
 }
 
 // cElements has a row a type that a launch can check. Bytes and the vectors by which kernels move memory point to anything;
-// signed and unsigned integers stand for each other; unsigned ones also for the bits of floats and blocks. A name that has no row, a structure's, is not checked.
+// signed and unsigned integers stand for each other; unsigned ones also for the bits of floats and of what is packed into
+// them, and int for bytes, four to one, as __dp4a takes them. Narrow floats may lie in unsigned integers of their width, as
+// files give them. A name that has no row, a structure's, is not checked.
 var cElements = func() map[string]cElement {
 	long := []DType{I64, U64}
 	if runtime.GOOS == "windows" {
@@ -53,16 +57,16 @@ var cElements = func() map[string]cElement {
 	rows := map[string]cElement{
 		"void":  {},
 		"float": {number: F32, of: []DType{F32}}, "double": {number: F64, of: []DType{F64}},
-		"__half": {number: F16, of: []DType{F16}}, "__nv_bfloat16": {number: BF16, of: []DType{BF16}},
-		"__half2": {of: []DType{F16}}, "__nv_bfloat162": {of: []DType{BF16}},
-		"float2": {of: []DType{F32}}, "float3": {of: []DType{F32}}, "float4": {}, "double2": {of: []DType{F64}},
-		"bool": {of: []DType{I8, U8}}, "char": {number: I8}, "unsigned char": {number: U8}, "signed char": {number: I8, of: small, blocks: true},
+		"__half": {number: F16, of: []DType{F16, U16}}, "__nv_bfloat16": {number: BF16, of: []DType{BF16, U16}},
+		"__half2": {of: []DType{F16, U16}}, "__nv_bfloat162": {of: []DType{BF16, U16}},
+		"float2": {}, "float3": {of: []DType{F32}}, "float4": {}, "double2": {},
+		"bool": {of: []DType{I8, U8}}, "char": {number: I8}, "unsigned char": {number: U8}, "signed char": {number: I8, of: small, packed: true},
 		"short": {number: I16, of: []DType{I16, U16}}, "unsigned short": {number: U16, of: []DType{U16, I16}, raw: true},
-		"int": {number: I32, of: []DType{I32, U32}}, "unsigned int": {number: U32, of: []DType{U32, I32}, raw: true},
+		"int": {number: I32, of: []DType{I32, U32}, packed: true}, "unsigned int": {number: U32, of: []DType{U32, I32}, raw: true},
 		"long": {number: long[0], of: long}, "unsigned long": {number: long[1], of: []DType{long[1], long[0]}, raw: true, address: true},
 		"long long": {number: I64, of: []DType{I64, U64}}, "unsigned long long": {number: U64, of: []DType{U64, I64}, raw: true, address: true},
 		"size_t":        {number: U64, of: []DType{U64, I64}},
-		"__nv_fp8_e4m3": {of: []DType{E4M3}}, "__nv_fp8_e5m2": {of: []DType{E5M2}},
+		"__nv_fp8_e4m3": {of: []DType{E4M3, U8}}, "__nv_fp8_e5m2": {of: []DType{E5M2, U8}},
 	}
 	for _, fp8 := range []string{"__nv_fp8x2_", "__nv_fp8x4_"} {
 		rows[fp8+"e4m3"], rows[fp8+"e5m2"] = rows["__nv_fp8_e4m3"], rows["__nv_fp8_e5m2"]
@@ -115,6 +119,9 @@ tokens:
 	}
 	c := cType{pointer: stars == 1}
 	builtin := 0
+	if strings.Contains(strings.Join(words, " "), "__int128") || slices.Contains(words, "long") && slices.Contains(words, "double") {
+		return cType{}
+	}
 	for builtin < len(words) && slices.Contains(cWords, words[builtin]) {
 		builtin++
 	}
@@ -225,33 +232,40 @@ func mangledTypes(entry string) (types []string) {
 var (
 	typedefLine = regexp.MustCompile(`\btypedef\s+([^;{}()]+?[\s*])(\w+)\s*;`)
 	usingLine   = regexp.MustCompile(`\busing\s+(\w+)\s*=\s*([^;{}()]+);`)
-	defineLine  = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:* \t]+)$`)
+	// structureLine is a definition, not a use: a body or bases follow.
+	structureLine = regexp.MustCompile(`\b(?:struct|class|union|enum)\s+(\w+)\s*[:{]`)
+	defineLine    = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:* \t]+)$`)
 )
 
-// aliases are the names that the module's sources give to types outside of functions. A source that the preprocessor chooses
-// from (#if) says none, nor a name that stands for two types.
+// noType is what a name stands for that is not to be checked.
+const noType = "…"
+
+// aliases are the names that the module's sources give to types outside of functions. A name that stands for two types, that
+// the preprocessor chooses (#if), or that a structure has, is no type that can be checked, whatever CUDA's headers call so.
 func (m *Module) aliases() map[string]string {
 	found := map[string]string{}
 	put := func(name, text string) {
 		if text = strings.TrimSpace(text); found[name] != "" && found[name] != text {
-			text = "…" // no type
+			text = noType
 		}
 		found[name] = text
 	}
 	for _, source := range m.sources {
 		text := withoutComments(source)
-		if strings.Contains(text, "#if") {
-			continue
-		}
 		outside := outsideBraces(text)
-		for _, d := range typedefLine.FindAllStringSubmatch(outside, -1) {
-			put(d[2], d[1])
-		}
-		for _, d := range usingLine.FindAllStringSubmatch(outside, -1) {
-			put(d[1], d[2])
-		}
-		for _, d := range defineLine.FindAllStringSubmatch(text, -1) {
-			put(d[1], d[2])
+		chosen := strings.Contains(text, "#if")
+		for _, names := range []struct {
+			line        *regexp.Regexp
+			in          string
+			name, type_ int
+		}{{typedefLine, outside, 2, 1}, {usingLine, outside, 1, 2}, {defineLine, text, 1, 2}, {structureLine, text, 1, 0}} {
+			for _, d := range names.line.FindAllStringSubmatch(names.in, -1) {
+				if chosen || names.type_ == 0 {
+					put(d[names.name], noType)
+				} else {
+					put(d[names.name], d[names.type_])
+				}
+			}
 		}
 	}
 	return found

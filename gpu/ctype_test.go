@@ -64,9 +64,10 @@ func TestMangledTypes(t *testing.T) {
 func TestAliases(t *testing.T) {
 	for source, want := range map[string]string{
 		"typedef float real;\nusing word = unsigned int;\n#define T __half\n":                                                                               "T=__half real=float word=unsigned int",
-		"extern \"C\" { typedef const half * row; }\nnamespace n { using real = double; }\nvoid f() { typedef int inner; }\nstruct S { using own = int; };": "real=double row=const half *",
+		"extern \"C\" { typedef const half * row; }\nnamespace n { using real = double; }\nvoid f() { typedef int inner; }\nstruct S { using own = int; };": "S=… real=double row=const half *",
 		"typedef float real; namespace n { typedef double real; }":                                                                                          "real=…",
-		"#if X\ntypedef float real;\n#else\ntypedef double real;\n#endif":                                                                                   "",
+		"#if X\ntypedef float real;\n#else\ntypedef double real;\n#endif":                                                                                   "real=…",
+		"struct half { float low, high; };\nenum class kind : int { a };\nstruct S *p;":                                                                     "half=… kind=…",
 		"// typedef float real;\n#define SQUARE(x) ((x) * (x))\n":                                                                                           "",
 	} {
 		m := &Module{sources: map[string]string{"cell": source}}
@@ -92,13 +93,14 @@ func TestElementTypes(t *testing.T) {
 	floats, ints := "f64 f32 f16 bf16 e4m3 e5m2", "i64 i32 i16 i8 u64 u32 u16 u8"
 	all := floats + " " + ints + " q4_0 q8_1"
 	for pointer, takes := range map[string]string{
-		"void": all, "char": all, "unsigned char": all, "uint8_t": all, "uint4": all, "int2": all, "float4": all, "Node": all, "T": all,
-		"float": "f32", "const float": "f32", "float2": "f32", "double": "f64",
-		"half": "f16", "__half": "f16", "__half2": "f16", "half2": "f16", "__nv_bfloat16": "bf16", "nv_bfloat162": "bf16",
-		"__nv_fp8_e4m3": "e4m3", "__nv_fp8x4_e5m2": "e5m2",
-		"int": "i32 u32", "unsigned": "f32 f16 bf16 e4m3 e5m2 i32 u32 q4_0 q8_1", "short": "i16 u16",
-		"unsigned short": "f16 bf16 e4m3 e5m2 i16 u16 q4_0 q8_1", "signed char": "e4m3 e5m2 i8 u8 q4_0 q8_1", "bool": "i8 u8",
-		"long long": "i64 u64", "size_t": "i64 u64", "unsigned long long": "f64 f32 f16 bf16 e4m3 e5m2 i64 u64 q4_0 q8_1",
+		"void": all, "char": all, "unsigned char": all, "uint8_t": all, "uint4": all, "int2": all, "float2": all, "float4": all, "Node": all, "T": all,
+		"unsigned __int128": all, "long double": all, "cuda::std::uint32_t": all, "struct Row": all,
+		"float": "f32", "const float": "f32", "float3": "f32", "double": "f64",
+		"half": "f16 u16", "__half": "f16 u16", "__half2": "f16 u16", "half2": "f16 u16", "__nv_bfloat16": "bf16 u16", "nv_bfloat162": "bf16 u16",
+		"__nv_fp8_e4m3": "e4m3 u8", "__nv_fp8x4_e5m2": "e5m2 u8",
+		"int": "i32 u32 i8 u8 e4m3 e5m2 q4_0 q8_1", "unsigned": "f32 f16 bf16 e4m3 e5m2 i32 u32 i16 u16 i8 u8 q4_0 q8_1", "short": "i16 u16",
+		"unsigned short": "f16 bf16 e4m3 e5m2 i16 u16 i8 u8 q4_0 q8_1", "signed char": "e4m3 e5m2 i8 u8 q4_0 q8_1", "bool": "i8 u8",
+		"long long": "i64 u64", "size_t": "i64 u64", "unsigned long long": all,
 	} {
 		f := declaredFunction(d, "extern \"C\" __global__ void scale("+pointer+" *x) {}", "ptr")
 		for name := range strings.FieldsSeq(all) {
@@ -228,6 +230,6 @@ template __global__ void twice<__half>(__half *);
 	if err := e["twice___half"].Launch(c, x); err != nil {
 		t.Error(err)
 	}
-	wantError(t, e["twice_int"].Launch(c, x), "launch twice<int>: argument 1 (int*): tensor f16 [4] has elements of f16, int * points to i32\n"+
+	wantError(t, e["twice_int"].Launch(c, x), "launch twice<int>: argument 1 (int *y): tensor f16 [4] has elements of f16, int * points to i32\n"+
 		"make a tensor of i32 of it, dev.FromAs(gpu.I32, t.Float64s(), …), or declare the parameter __half *; t.View(gpu.I32) gives the same bytes as i32")
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"memwall/gpu/internal/driver"
 )
 
 const endless = `.version 8.0
@@ -98,4 +100,49 @@ func TestSampleFor(t *testing.T) {
 		t.Errorf("a launch that fits: %s", r)
 	}
 	wantError(t, panicOf(t, func() { SampleFor(0, func() {}) }), "SampleFor(0s, …): the budget is not positive\ngive a time, such as 2*time.Second")
+}
+
+// narrow is a device on a computer that has no memory left.
+type narrow struct{ driver.Device }
+
+func (narrow) HostMemory(bytes int64) error {
+	return fmt.Errorf("%d B of host memory asked for, and the host has 7 B of 9 B free", bytes)
+}
+
+// What fills a tensor asks the host first, and an interrupt ends it.
+func TestFillsWithinHost(t *testing.T) {
+	d := fresh(t, "h200")
+	x := d.Empty(F32, 8)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	BeginCell(ctx, 1)
+	err := x.Fill(1)
+	EndCell()
+	wantError(t, err, "Fill: interrupted")
+	d.d = narrow{d.d}
+	free, _ := d.d.MemoryInfo()
+	for _, c := range []struct {
+		what string
+		make func()
+	}{
+		{"Full f16 [1000, 8]", func() { d.Full(F16, 1.5, 1000, 8) }},
+		{"Full q8_0 [16, 32]", func() { d.Full(Q8_0, 1.5, 16, 32) }},
+		{"Randn f32 [9]", func() { d.Randn(F32, 9) }},
+		{"Arange i32 [9]", func() { d.Arange(I32, 9) }},
+		{"From f64 [2]", func() { d.From([]float64{1, 2}) }},
+	} {
+		func() {
+			defer func() {
+				e, ok := recover().(*Error)
+				if !ok || !strings.HasPrefix(e.What, c.what+": out of memory: ") || !strings.HasSuffix(e.What, " B of host memory asked for, and the host has 7 B of 9 B free") ||
+					e.How != "make it smaller; dev.Zeros and dev.Empty take memory as it is touched, dev.Procedural makes its pages as they are read" {
+					t.Errorf("%s: %v", c.what, e)
+				}
+			}()
+			c.make()
+		}()
+	}
+	if left, _ := d.d.MemoryInfo(); left != free {
+		t.Errorf("refused tensors kept %d B of device memory", free-left)
+	}
 }

@@ -8,15 +8,23 @@ import (
 	"memwall/gpu/internal/driver"
 )
 
-// Parameters lists the entry's parameters as its CUDA C++ declares them, "const float *x", where the module's source is known;
-// else by their types in a mangled name, "float*"; else as the PTX does: "x .u64".
+// Parameters lists the entry's parameters as its CUDA C++ declares them, "const float *x", with the types of an instance of a
+// template, where the module's source is known; else by their types in a mangled name, "float*"; else as the PTX does: "x .u64".
 func (f *Function) Parameters() []string {
 	params := f.f.Params()
-	if own := f.module.declared(f.f.Name(), len(params)); own != nil {
-		return own
-	}
-	if mangled := mangledTypes(f.f.Name()); len(mangled) == len(params) { // of overloads, and of PTX without a source
+	own, mangled := f.module.declared(f.f.Name(), len(params)), mangledTypes(f.f.Name())
+	switch {
+	case len(mangled) != len(params) || own != nil && !strings.Contains(plainName(f.f.Name()), "<"):
+		if own != nil {
+			return own
+		}
+	case own == nil: // an overload, or PTX without a source
 		return mangled
+	default:
+		for i, declaration := range own {
+			own[i] = instance(declaration, mangled[i])
+		}
+		return own
 	}
 	var out []string
 	for _, p := range params {
@@ -24,6 +32,21 @@ func (f *Function) Parameters() []string {
 	}
 	return out
 }
+
+// instance is the declaration "T *x" with the type that a template's argument gave it: "float *x".
+func instance(declaration, mangled string) string {
+	m := declaredName.FindStringSubmatch(declaration)
+	if m == nil || strings.ContainsAny(declaration, "(<") {
+		return declaration
+	}
+	if to, pointer := strings.CutSuffix(mangled, "*"); pointer {
+		return to + " *" + m[1]
+	}
+	return mangled + " " + m[1]
+}
+
+// declaredName is the name at the end of a parameter's declaration that has a type before it.
+var declaredName = regexp.MustCompile(`[\w*&\]]\s*[ *&](\w+)(?:\s*\[\w*\])*$`)
 
 // numbered are the names that compilers give parameters: they say no more than the position.
 var numbered = regexp.MustCompile(`(^|_)param_\d+$`)
@@ -68,6 +91,9 @@ var globalMark = regexp.MustCompile(`\b__global__\b`)
 func declarations(text, name string) (all [][]string) {
 	text = withoutComments(text)
 	for _, at := range globalMark.FindAllStringIndex(text, -1) {
+		if strings.HasSuffix(strings.TrimRight(text[:at[0]], " \t\r\n"), "template") {
+			continue // an instantiation, whose parameters have no names
+		}
 		rest := text[at[1]:]
 		if end := strings.IndexAny(rest, "{;"); end >= 0 {
 			rest = rest[:end]

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -15,6 +16,8 @@ template <typename T, int N> __global__ void fill(T (&tile)[N], std::array<float
 __global__ void pair(int a);
 __global__ void pair(float b, int c) {}
 __global__ void mapped(const __grid_constant__ CUtensorMap map) {}
+template <typename T> __global__ void twice(T *y, int) {}
+template __global__ void twice<float>(float *, int);
 `
 	for name, want := range map[string][][]string{
 		"scale":   {{"float * x", "const float a", "int n"}},
@@ -22,6 +25,7 @@ __global__ void mapped(const __grid_constant__ CUtensorMap map) {}
 		"fill":    {{"T (&tile)[N]", "std::array<float, 4> v", "unsigned long long n"}},
 		"pair":    {{"int a"}, {"float b", "int c"}},
 		"mapped":  {{"const CUtensorMap map"}},
+		"twice":   {{"T *y", "int"}},
 		"other":   nil,
 	} {
 		got := declarations(text, name)
@@ -38,7 +42,9 @@ func TestArgumentsByName(t *testing.T) {
 		return
 	}
 	d := fresh(t, "h200")
-	m, err := d.CompileCUDA(`__global__ void scale(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] *= a; }`)
+	m, err := d.CompileCUDA(`__global__ void scale(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] *= a; }
+template <typename T> __global__ void fill(T *to, const T value, int) { to[threadIdx.x] = value; }
+template __global__ void fill<double>(double *, double, int);`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,4 +55,12 @@ func TestArgumentsByName(t *testing.T) {
 	x := d.Zeros(F32, 4)
 	wantError(t, scale.Launch(Threads(4, 4), x, int32(2), 4), "launch scale: argument 2 (float a): int32 is no floating-point number\nconvert it: float32(…)")
 	wantError(t, scale.Launch(Threads(4, 4), x), "launch scale: 1 argument given, the function takes 3\nits parameters: float *x, float a, int n\ngive a value for argument 2 (float a)")
+	fill, err := m.Function("fill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, fill.Launch(Threads(4, 4), d.Zeros(F64, 4)), "launch fill<double>: 1 argument given, the function takes 3\nits parameters: double *to, double value, int\ngive a value for argument 2 (double value)")
+	if got, want := fill.String(), "fill<double>(double *to, double value, int): "; !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s…", got, want)
+	}
 }

@@ -147,7 +147,7 @@ func (f *Function) String() string {
 	if a.Estimated {
 		registers = fmt.Sprintf("about %d registers (estimated by liveness, %d to %d)", a.Registers, a.RegistersLow, a.RegistersHigh)
 	}
-	text := fmt.Sprintf("%s(%s): %s, %s static shared memory", f.Name(), strings.Join(f.Parameters(), ", "), registers, countBytes(int64(a.SharedBytes)))
+	text := fmt.Sprintf("%s(%s): %s, %s static shared memory", plainName(f.Name()), strings.Join(f.Parameters(), ", "), registers, countBytes(int64(a.SharedBytes)))
 	if a.SpillBytes > 0 {
 		text += fmt.Sprintf(", %s spilled", countBytes(int64(a.SpillBytes)))
 	}

@@ -39,7 +39,7 @@ func (d *Device) Full(dtype DType, value float64, shape ...int) *Tensor {
 
 // Arange is the vector 0, 1 … n−1, rounded to the element type.
 func (d *Device) Arange(dtype DType, n int) *Tensor {
-	t := must(d.empty("Arange", dtype, []int{n}))
+	t := must(d.emptyToFill("Arange", dtype, []int{n}))
 	if !dtype.Float() {
 		if _, over := dtype.limits(); float64(n) > over {
 			panic(fail("use a wider type", "Arange: %s cannot hold %d", dtype, n-1))
@@ -59,7 +59,7 @@ func (d *Device) Randn(dtype DType, shape ...int) *Tensor {
 	if err := checkRandom("Randn", dtype); err != nil {
 		panic(err)
 	}
-	t := must(d.empty("Randn", dtype, shape))
+	t := must(d.emptyToFill("Randn", dtype, shape))
 	d.mu.Lock()
 	seed, call := d.seed, d.randoms
 	d.randoms++
@@ -108,7 +108,7 @@ func (d *Device) from(operation string, dtype DType, values any, shape []int) *T
 	if product(shape) != n {
 		panic(fail("give a shape of as many elements", "%s: %d values do not fill the shape %s of %d elements", operation, n, shapeText(shape), product(shape)))
 	}
-	t := must(d.empty(operation, dtype, shape))
+	t := must(d.emptyToFill(operation, dtype, shape))
 	if err := t.set(operation, values); err != nil {
 		t.Free()
 		panic(err)
@@ -162,8 +162,24 @@ func (d *Device) empty(operation string, dtype DType, shape []int) (*Tensor, err
 	return t, nil
 }
 
+// emptyToFill is empty for contents that take the host's memory at once: what that has not is refused before the work.
+func (d *Device) emptyToFill(operation string, dtype DType, shape []int) (*Tensor, error) {
+	t, err := d.empty(operation, dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	if host, ok := d.d.(driver.HostMemory); ok {
+		if err := host.HostMemory(t.Bytes()); err != nil {
+			t.Free() // it has just been made
+			return nil, &Error{What: fmt.Sprintf("%s %s: out of memory: %v", operation, t.describe(), err),
+				How: "make it smaller; dev.Zeros and dev.Empty take memory as it is touched, dev.Procedural makes its pages as they are read", Cause: err}
+		}
+	}
+	return t, nil
+}
+
 func (d *Device) full(operation string, dtype DType, value float64, shape []int) *Tensor {
-	t := must(d.empty(operation, dtype, shape))
+	t := must(d.emptyToFill(operation, dtype, shape))
 	if err := t.fill(operation, value); err != nil {
 		t.Free()
 		panic(err)
@@ -200,12 +216,21 @@ func (t *Tensor) fill(operation string, value float64) error {
 		}
 		return err
 	}
-	if err := t.mem.dev.d.Fill(t.address(), pattern, int64(t.Len()), nil); err != nil {
-		return wrap(operation+" "+t.describe(), err)
+	ctx, step := records.context(), fillBytes/len(pattern)
+	for first := 0; first < t.Len(); first += step {
+		if ctx.Err() != nil {
+			return wrap(operation, ctx.Err())
+		}
+		if err := t.mem.dev.d.Fill(t.address()+addressOf(int(t.dtype.Size(first))), pattern, int64(min(step, t.Len()-first)), nil); err != nil {
+			return wrap(operation+" "+t.describe(), err)
+		}
 	}
 	t.written()
 	return nil
 }
+
+// fillBytes are filled at a time; an interrupt of the cell comes between.
+const fillBytes = 1 << 28
 
 // written notes that the window has been overwritten: when it is the whole allocation, nothing incomplete is left.
 func (t *Tensor) written() {

@@ -476,3 +476,14 @@ func TestBoundsAlone(t *testing.T) {
 		}
 	}
 }
+
+// A trap names itself once, also where the kind is the instruction.
+func TestFaultOfTrap(t *testing.T) {
+	c := Fault(FaultInfo{Kind: "trap", Instruction: "trap", Kernel: "check", Device: "virtual:h200", Virtual: true})
+	if want := "fault: trap in check\nvirtual h200, EXECUTED"; c.Text != want {
+		t.Errorf("%s\nwant\n%s", c.Text, want)
+	}
+	if !strings.Contains(c.HTML, "<b>Trap in <tt>check</tt></b>") {
+		t.Error(c.HTML)
+	}
+}

@@ -83,7 +83,7 @@ func faultCard(f FaultInfo) Card {
 	p.open(lk.colour)
 	p.raw(`<div style="font-size:17px;line-height:1.35"><span style="color:`, lk.colour, `">×</span> <b>`)
 	p.text(title)
-	if f.Instruction != "" {
+	if f.Instruction != "" && !strings.EqualFold(f.Instruction, f.Kind) { // a trap is a trap
 		p.text(": " + clean(f.Instruction, 40))
 	}
 	if where != "" {
@@ -222,7 +222,7 @@ func (f *FaultInfo) ptx(p *page) {
 func (f *FaultInfo) text(title, where, device, tag string) string {
 	var t twin
 	head := "fault: " + lowerFirst(title)
-	if f.Instruction != "" {
+	if f.Instruction != "" && !strings.EqualFold(f.Instruction, f.Kind) {
 		head = "fault: " + clean(f.Instruction, 40) + " " + lowerFirst(title)
 	}
 	if where != "" {

@@ -44,6 +44,7 @@ type reply struct {
 	Log     string
 	PTX     string
 	Cubin   []byte
+	Archs   []int32 // that this NVRTC compiles for, where an option was refused
 }
 
 // canBeChild tells that ChildMain was called, so that starting our own binary again leads there.

@@ -28,6 +28,8 @@ type library struct {
 	cubin          func(program uintptr, buffer *byte) int32
 	logSize        func(program uintptr, size *uintptr) int32
 	log            func(program uintptr, buffer *byte) int32
+	archCount      func(count *int32) int32
+	archs          func(archs *int32) int32
 }
 
 // openLibrary loads NVRTC; a file that is no NVRTC gives an error, not a panic.
@@ -42,10 +44,11 @@ func openLibrary(path string) (l *library, err error) {
 		"nvrtcCreateProgram": &l.createProgram, "nvrtcDestroyProgram": &l.destroyProgram, "nvrtcCompileProgram": &l.compileProgram,
 		"nvrtcGetPTXSize": &l.ptxSize, "nvrtcGetPTX": &l.ptx, "nvrtcGetCUBINSize": &l.cubinSize, "nvrtcGetCUBIN": &l.cubin,
 		"nvrtcGetProgramLogSize": &l.logSize, "nvrtcGetProgramLog": &l.log,
+		"nvrtcGetNumSupportedArchs": &l.archCount, "nvrtcGetSupportedArchs": &l.archs,
 	} {
 		address, err := findSymbol(handle, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s has no %s: it is no NVRTC of CUDA 11.1 or later", path, name)
+			return nil, fmt.Errorf("%s has no %s: it is no NVRTC of CUDA 11.2 or later", path, name)
 		}
 		purego.RegisterFunc(function, address)
 	}
@@ -82,7 +85,10 @@ func (l *library) compile(r *request) *reply {
 	}
 	status = l.compileProgram(program, int32(len(options)), &options[0])
 	runtime.KeepAlive(options)
-	answer.Log = strings.TrimRight(string(output(program, l.logSize, l.log)), "\x00")
+	answer.Log = strings.ReplaceAll(string(output(program, l.logSize, l.log)), "\x00", "") // one stands also before an assembler's error
+	if status == invalidOption {
+		answer.Archs = l.supported()
+	}
 	if status != 0 {
 		return fail("nvrtcCompileProgram", status)
 	}
@@ -91,6 +97,22 @@ func (l *library) compile(r *request) *reply {
 		answer.Cubin = output(program, l.cubinSize, l.cubin)
 	}
 	return answer
+}
+
+// invalidOption is NVRTC_ERROR_INVALID_OPTION.
+const invalidOption = 5
+
+// supported are the architectures that this NVRTC compiles for, 75 for sm_75; none where it does not say.
+func (l *library) supported() []int32 {
+	var n int32
+	if l.archCount(&n) != 0 || n <= 0 {
+		return nil
+	}
+	archs := make([]int32, n)
+	if l.archs(&archs[0]) != 0 {
+		return nil
+	}
+	return archs
 }
 
 // output fetches one of a program's results; nil where there is none.

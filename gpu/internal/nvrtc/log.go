@@ -17,7 +17,8 @@ type Diagnostic struct {
 	Message  string // with its continuation lines ("detected during instantiation of …")
 	Excerpt  string // the source line; "" where unknown
 
-	ptxLine int // of an assembler's message, until it is placed
+	ptxLine int    // of an assembler's message, until it is placed
+	entry   string // that an assembler's message is about, until it is placed
 }
 
 // severityInfo marks the assembler's statistics, which are no diagnostics.
@@ -29,7 +30,7 @@ const severityInfo = "info"
 //		x[i] = foo * a;
 //		       ^
 //
-// and a line on what to do about a header that is not found.
+// and a line on what to do about it, where that is known.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
@@ -49,7 +50,11 @@ func (d Diagnostic) String() string {
 			b.WriteString("\n" + blank(d.Excerpt[:d.Column-1]) + "^")
 		}
 	}
-	if hint := hintFor(d.File, d.Message); hint != "" && d.Severity == "error" {
+	hint := hintFor(d.File, d.Message)
+	if d.entry != "" {
+		hint = "declare it extern __shared__ float s[], and give the bytes of a launch as gpu.Config{Shared: …}: that may take all that an SM lets a CTA have"
+	}
+	if hint != "" && d.Severity == "error" {
 		b.WriteString("\n" + hint)
 	}
 	return b.String()
@@ -118,8 +123,10 @@ var (
 	placed = lazy(`^(.+)\((\d+)\): (?:catastrophic |internal |command-line )?(error|warning|remark|note)( #[0-9A-Z-]+)?: (.*)$`)
 	// "ptxas application ptx input, line 33; error   : …", "ptxas fatal   : …", "ptxas info    : …"
 	assembler = lazy(`^ptxas\s+(?:(?:application ptx input|.*?), line (\d+); )?(error|fatal|warning|info)\s*: (.*)$`)
-	bare      = lazy(`^(?:nvrtc: )?(?:catastrophic |internal |command-line )?(error|warning|fatal|remark)\s*: (.*)$`)
-	summary   = lazy(`^\d+ (?:catastrophic )?errors? detected in the compilation of `)
+	// "Entry function 'scale' uses too much shared data (0xea60 bytes, 0xc000 max)"
+	sharedData = lazy(`^Entry function '([^']+)' uses too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)`)
+	bare       = lazy(`^(?:nvrtc: )?(?:catastrophic |internal |command-line )?(error|warning|fatal|remark)\s*: (.*)$`)
+	summary    = lazy(`^\d+ (?:catastrophic )?errors? detected in the compilation of `)
 )
 
 // parseLog reads the compiler's log. What it does not know as a message is kept with the message before it, so nothing is lost.
@@ -149,6 +156,10 @@ func parseLog(log, name, text string) []Diagnostic {
 				d.Severity = "error"
 			}
 			d.ptxLine, _ = strconv.Atoi(m[1]) // "" gives 0: no place
+			if m := sharedData().FindStringSubmatch(m[3]); m != nil {
+				d.entry = m[1]
+				d.Message = fmt.Sprintf("%s of static shared memory, a CTA has %s", sizeOf(m[2]), sizeOf(m[3]))
+			}
 			if d.Severity == "error" {
 				d.File = name
 			}
@@ -167,6 +178,19 @@ func parseLog(log, name, text string) []Diagnostic {
 		}
 	}
 	return all
+}
+
+// sizeOf is the assembler's "0xea60" as "60,000 B".
+func sizeOf(hex string) string {
+	n, err := strconv.ParseUint(hex, 0, 64)
+	if err != nil {
+		return hex
+	}
+	text := strconv.FormatUint(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text + " B"
 }
 
 // takeExcerpt reads the source line and the caret under it, which the compiler indents by two; it returns how many lines
@@ -210,6 +234,9 @@ func placeAssemblerErrors(ctx context.Context, install *installation, s Source, 
 	ptx := strings.Split(ownLines(answer.PTX, s.Name), "\n")
 	for i := range diagnostics {
 		d := &diagnostics[i]
+		if d.entry != "" {
+			d.ptxLine = firstLoc(ptx, d.entry)
+		}
 		for l := min(d.ptxLine, len(ptx)) - 1; d.ptxLine > 0 && l >= 0; l-- {
 			if m := locDirective().FindStringSubmatch(ptx[l]); m != nil {
 				d.File = s.Name
@@ -221,4 +248,17 @@ func placeAssemblerErrors(ctx context.Context, install *installation, s Source, 
 			}
 		}
 	}
+}
+
+// firstLoc is the PTX line, from 1, of the first .loc directive of an entry: its opening line. 0 where it has none.
+func firstLoc(ptx []string, entry string) int {
+	in := false
+	for i, line := range ptx {
+		if strings.Contains(line, ".entry "+entry+"(") {
+			in = true
+		} else if in && locDirective().MatchString(line) {
+			return i + 1
+		}
+	}
+	return 0
 }

@@ -16,6 +16,7 @@ func TestParseLog(t *testing.T) {
 		"k.cu(99999999999999999999): error: far away\n" +
 		"nvrtc: error: unrecognized option --bogus found\n" +
 		"ptxas application ptx input, line 28; error   : Not a name of any known instruction: 'bogus'\nptxas fatal   : Ptx assembly aborted due to errors\n" +
+		"ptxas error   : Entry function 'st' uses too much shared data (0xea60 bytes, 0xc000 max)\n" +
 		"ptxas info    : 0 bytes gmem\n1 error detected in the compilation of \"k.cu\".\n"
 	want := []string{
 		"k.cu:2:9: error: identifier \"foo\" is undefined\n\tx[i] = foo;\n\t       ^",
@@ -24,6 +25,8 @@ func TestParseLog(t *testing.T) {
 		"k.cu:9223372036854775807: error: far away",
 		"k.cu: error: unrecognized option --bogus found",
 		"k.cu: error: assembler: Not a name of any known instruction: 'bogus'",
+		"k.cu: error: 60,000 B of static shared memory, a CTA has 49,152 B\n" +
+			"declare it extern __shared__ float s[], and give the bytes of a launch as gpu.Config{Shared: …}: that may take all that an SM lets a CTA have",
 		"info: assembler: 0 bytes gmem",
 	}
 	got := parseLog(log, "k.cu", source)

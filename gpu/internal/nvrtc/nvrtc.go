@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -92,8 +93,11 @@ func Compile(ctx context.Context, s Source) (*Result, error) {
 		if ranOut := func(d Diagnostic) bool { return d.Severity == "error" && strings.HasPrefix(d.Message, "out of memory") }; slices.ContainsFunc(diagnostics, ranOut) {
 			return nil, outOfMemory(s)
 		}
-		if request.wantsCubin() && slices.ContainsFunc(diagnostics, func(d Diagnostic) bool { return d.ptxLine > 0 }) {
+		if request.wantsCubin() && slices.ContainsFunc(diagnostics, func(d Diagnostic) bool { return d.ptxLine > 0 || d.entry != "" }) {
 			placeAssemblerErrors(ctx, install, s, diagnostics)
+		}
+		if e := archError(s, reply); e != nil {
+			return nil, e
 		}
 		return nil, newCompileError(s.Name, reply, diagnostics)
 	}
@@ -114,6 +118,20 @@ func Compile(ctx context.Context, s Source) (*Result, error) {
 		cacheStore(key, r)
 	}
 	return r, nil
+}
+
+// archError says which architectures there are, when this NVRTC does not compile for the one asked for.
+func archError(s Source, r *reply) error {
+	arch, err := strconv.Atoi(strings.Trim(s.Arch[strings.IndexByte(s.Arch, '_')+1:], "af"))
+	if err != nil || len(r.Archs) == 0 || slices.Contains(r.Archs, int32(arch)) {
+		return nil
+	}
+	kind, _, _ := strings.Cut(s.Arch, "_")
+	var known []string
+	for _, a := range r.Archs {
+		known = append(known, fmt.Sprintf("%s_%d", kind, a))
+	}
+	return fmt.Errorf("nvrtc: %s: NVRTC %s does not compile for %s\nit does for %s; an a behind 90 or more adds what only that one has", s.Name, r.Version, s.Arch, strings.Join(known, ", "))
 }
 
 func checkSource(s *Source) error {

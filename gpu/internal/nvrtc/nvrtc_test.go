@@ -150,6 +150,9 @@ func TestCompileErrors(t *testing.T) {
 		{"no such header", "#include <nothing.h>\n", "cell 7:1:21: error: cannot open source file \"nothing.h\"\n#include <nothing.h>\n                    ^\ngive the folder of nothing.h with -I, as an option behind %%cuda or of CompileCUDA"},
 		{"inline assembly", "__global__ void f(int *x) {\n  int y = x[0];\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));\n  x[1] = y;\n}\n",
 			"cell 7:3: error: assembler: Not a name of any known instruction: 'bogus'\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));"},
+		{"large tile", "__global__ void one(int *x) { *x = 1; }\n__global__ void tile(float *x) {\n  __shared__ float s[15000];\n  s[threadIdx.x] = x[threadIdx.x];\n  __syncthreads();\n  *x = s[threadIdx.x ^ 1];\n}\n",
+			"cell 7:2: error: 60,000 B of static shared memory, a CTA has 49,152 B\n__global__ void tile(float *x) {\n" +
+				"declare it extern __shared__ float s[], and give the bytes of a launch as gpu.Config{Shared: …}: that may take all that an SM lets a CTA have"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Compile(t.Context(), Source{Name: "cell 7", Text: c.text, Arch: "sm_80"})
@@ -161,6 +164,21 @@ func TestCompileErrors(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s\nlog\n%s", err, c.want, compileError.Log)
 			}
 		})
+	}
+}
+
+// The architectures that there are come from the library.
+func TestUnknownArch(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	_, err := Compile(t.Context(), Source{Name: "k.cu", Text: "__global__ void f() {}", Arch: "sm_99"})
+	if err == nil || !strings.HasPrefix(err.Error(), "nvrtc: k.cu: NVRTC 12.9 does not compile for sm_99\nit does for sm_50, ") ||
+		!strings.HasSuffix(err.Error(), "sm_120, sm_121; an a behind 90 or more adds what only that one has") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Compile(t.Context(), Source{Name: "k.cu", Text: "__global__ void f() {}", Arch: "sm_90", Options: []string{"-std=c++99"}}); err == nil || strings.Contains(err.Error(), "sm_50") {
+		t.Errorf("another option: %v", err)
 	}
 }
 

@@ -236,8 +236,9 @@ func (d *Device) Fill(dst driver.Address, pattern []byte, count int64, s driver.
 	if err != nil {
 		return err
 	}
+	const cached = 1 << 18 // longer copies would read from memory what they have written
 	for filled := copy(b, pattern); filled > 0 && filled < len(b); {
-		filled += copy(b[filled:], b[:filled])
+		filled += copy(b[filled:], b[:min(filled, cached)])
 	}
 	return nil
 }
