@@ -8,10 +8,11 @@ type MachineCycles struct {
 // Simulation is what the cycle simulation of one SM says of a launch, without the launch's own overhead. A launch that was
 // not simulated says why.
 type Simulation struct {
-	Seconds float64
-	Cycles  float64 // of the busiest SM
-	Alone   float64 // cycles of one CTA that has an SM to itself
-	Tail    float64 // seconds that the partial last wave costs
+	Seconds    float64
+	Cycles     float64 // of the busiest SM
+	Alone      float64 // cycles of one CTA that has an SM to itself
+	LongestCTA float64 // and of the CTA that executes the most; 0 where all are alike
+	Tail       float64 // seconds that it costs that the busiest SM has more to do than the mean one
 	// Contention is the seconds that L2 works for the line or the address that atomics want most.
 	Contention float64
 	Waits      [NumWaits]float64 // shares of the schedulers' cycles in which no warp could go on, 0 to 1, by what was waited for
@@ -28,7 +29,7 @@ func (s *Simulation) Done() bool { return s != nil && s.Why == "" && s.Cycles > 
 
 // Scale changes the prediction to that of f times the work.
 func (s *Simulation) Scale(f float64) {
-	for _, x := range []*float64{&s.Seconds, &s.Cycles, &s.Tail, &s.Contention, &s.Machine.Issue, &s.Machine.FP32, &s.Machine.Integer, &s.Machine.SFU, &s.Machine.FP64,
+	for _, x := range []*float64{&s.Seconds, &s.Cycles, &s.Alone, &s.LongestCTA, &s.Tail, &s.Contention, &s.Machine.Issue, &s.Machine.FP32, &s.Machine.Integer, &s.Machine.SFU, &s.Machine.FP64,
 		&s.Machine.FP16, &s.Machine.Tensor, &s.Machine.LSU} {
 		*x *= f
 	}
@@ -79,8 +80,12 @@ func (b *modeller) machineBounds() {
 	add(ResourceInteger, m.Integer, "machine code: the integer pipe of each quarter of an SM")
 	add(ResourceLSU, m.LSU, "machine code: wavefronts, lines and instructions, one load/store unit an SM")
 	add(ResourceSFU, m.SFU, "machine code: the special function unit of each quarter of an SM")
-	if b.l.Simulated.Alone > 0 {
-		add(ResourceLatency, b.l.Simulated.Alone*b.sp.waves*b.p.BoostHz/b.p.ModelHz, "one CTA alone, simulated, × waves")
+	alone, longest := b.l.Simulated.Alone*b.sp.waves, b.l.Simulated.LongestCTA
+	switch {
+	case longest > 0: // others of the SM end before it, or take the slots that are free
+		add(ResourceLatency, longest*b.p.BoostHz/b.p.ModelHz, "the longest CTA alone, simulated")
+	case alone > 0:
+		add(ResourceLatency, alone*b.p.BoostHz/b.p.ModelHz, "one CTA alone, simulated, × waves")
 	}
 	if b.l.Simulated.Tail > 0 {
 		b.m.bounds = append(b.m.bounds, Bound{ResourceTail, b.l.Simulated.Tail, "what the partial last wave adds", true})

@@ -166,7 +166,7 @@ func (k *cta) start(r *launchRun, index [3]uint32, sm int) {
 		if left := threads - i*warpSize; left < warpSize {
 			w.live = 1<<left - 1
 		}
-		w.state, w.rounds, w.spent, w.probed, w.turns, w.eager, w.spinning, w.looks = running, 0, 0, 0, 0, false, false, looks{}
+		w.state, w.rounds, w.spent, w.executed, w.probed, w.turns, w.eager, w.spinning, w.looks = running, 0, 0, 0, 0, 0, false, false, looks{}
 		w.arrived, w.entered = 0, 0
 		w.stack = append(w.stack[:0], split{block: 0, join: -1, mask: w.live})
 		w.async.reset()

@@ -92,6 +92,7 @@ type warp struct {
 	rounds   uint64 // dependent global loads so far
 	probed   uint64 // instructions of a probe, which stops a warp after so many
 	spent    uint64 // instructions and waits of its turns so far: its clock
+	executed uint64 // instructions of its turns so far
 	w        *worker
 	cta      *cta      // whose shared memory it accesses: for a moment another one's of its cluster
 	home     *ctaCheck // of the sanitizer, that of its own CTA

@@ -51,6 +51,7 @@ type launchRun struct {
 	faultAt   uint64              // ordinal of its CTA
 	printed   map[uint64]string   // what CTAs printed, by their place in the grid
 	watch     func(*cta) observer // nil: no CTA is watched
+	traces    *tracing            // of a launch that is simulated
 	reverse   bool                // CTAs and warps run in the opposite order
 	check     *sanitizer          // nil: not sanitized
 
@@ -251,7 +252,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	if l.Simulate && r.caches != nil && !l.Sanitize {
 		key = predictionKey(f, l)
 		if traces = d.traceFor(f, l, key, d.usedSMs(l)); traces != nil && r.watch == nil {
-			r.watch = traces.watch
+			r.watch, r.traces = traces.watch, traces
 		}
 	}
 	fault := r.execute(pool)
@@ -289,7 +290,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	result.Counts.CTAs = executed
 	result.Counts.Warps = executed * ((l.CTA.Count() + warpSize - 1) / warpSize)
 	if l.Simulate && r.caches != nil && !l.Sanitize {
-		result.Simulated = d.predict(ctx, f, l, key, traces, r.caches, result)
+		result.Simulated = d.predict(ctx, f, l, key, traces, r.caches, result, workOf(pool))
 	}
 	result.Host = time.Since(start)
 	return result, nil

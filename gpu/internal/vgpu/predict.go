@@ -27,6 +27,7 @@ type predictions struct {
 type prediction struct {
 	simulation   perf.Simulation
 	instructions uint64 // of all warps: tells whether another launch does the same
+	longest      uint64 // of one CTA
 	sectors      uint64
 }
 
@@ -54,24 +55,15 @@ func (d *Device) traceFor(f *function, l *driver.Launch, key [32]byte, used int)
 	return f.tracing(l, used, d.residentCTAs(f, l), l.Grid.Count(), traceInstructions)
 }
 
-// tracing prepares traces of the CTAs that SM 0 runs of so many: three residents' worth and one more.
-func (f *function) tracing(l *driver.Launch, used, resident int, ctas uint64, limit int) *tracing {
-	executed := (ctas + uint64(max(l.Sample, 1)) - 1) / uint64(max(l.Sample, 1))
-	onSM := int(min((executed+uint64(used)-1)/uint64(used), uint64(3*resident+1)))
-	warps := int((l.CTA.Count() + warpSize - 1) / warpSize)
-	return &tracing{program: f.program.simulation(), ctas: make([]simulate.CTA, onSM), every: uint64(used),
-		limit: max(limit/(onSM*warps), 64), local: uint64(f.program.local) * warpSize}
-}
-
 // predict simulates a launch that was traced, or gives what is known of the same launch.
-func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key [32]byte, t *tracing, r *cache.Replay, result *driver.Result) *perf.Simulation {
+func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key [32]byte, t *tracing, r *cache.Replay, result *driver.Result, done work) *perf.Simulation {
 	instructions, sectors := result.Counts.WarpInstructions, result.Counts.Cache.L1Lookups+result.Counts.Cache.L2Lookups
 	d.predictions.mu.Lock()
 	known := d.predictions.known[key]
 	d.predictions.mu.Unlock()
 	if known != nil {
 		s := known.simulation
-		if known.instructions != instructions || !near(known.sectors, sectors) {
+		if known.instructions != instructions || !near(known.sectors, sectors) || !near(known.longest, done.longest) {
 			// The same arguments gave other work, so it depends on the data: by its instructions now, simulated the next time.
 			s.Scale(float64(instructions) / float64(max(known.instructions, 1)))
 			d.predictions.mu.Lock()
@@ -84,7 +76,7 @@ func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key
 	if t == nil {
 		return &perf.Simulation{Why: "the launch has no trace"}
 	}
-	in := d.inputFor(f, l, t, r, &result.Counts)
+	in := d.inputFor(f, l, t, r, &result.Counts, done)
 	in.Stop = func() bool { return ctx.Err() != nil }
 	s := simulated(in)
 	if !s.Done() {
@@ -95,7 +87,7 @@ func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key
 	if d.predictions.known == nil || len(d.predictions.known) >= mostPredictions {
 		d.predictions.known = map[[32]byte]*prediction{}
 	}
-	d.predictions.known[key] = &prediction{*s, instructions, sectors}
+	d.predictions.known[key] = &prediction{*s, instructions, done.longest, sectors}
 	d.predictions.runs++
 	return s
 }
@@ -145,22 +137,11 @@ func (d *Device) contentionOf(l *driver.Launch, c *perf.Counts) float64 {
 }
 
 // inputFor puts together what the simulation needs.
-func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Replay, c *perf.Counts) *simulate.Input {
+func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Replay, c *perf.Counts, done work) *simulate.Input {
 	resident := d.residentCTAs(f, l)
 	in := &simulate.Input{Profile: d.profile, Program: t.program, Resident: resident, Grid: float64(l.Grid.Count()),
 		L1Bytes: d.firstCache(f, l, resident), DRAM: make([]float64, len(f.program.f.Body))}
-	perCTA := float64(c.WarpInstructions) / float64(max(c.CTAs, 1))
-	for i := range t.ctas {
-		x := &t.ctas[i]
-		if x.Warps == nil || x.Recorded == 0 {
-			break
-		}
-		x.Executed = x.Recorded
-		if x.Recorded >= 0.9*float64(t.limit*len(x.Warps)) {
-			x.Executed = max(perCTA, x.Recorded)
-		}
-		in.CTAs = t.ctas[:i+1]
-	}
+	t.fill(in, l, c, done, d.usedSMs(l))
 	for i := range in.DRAM {
 		if in.DRAM[i] = -1; f.program.infos[i].kind == localLoad || f.program.infos[i].kind == localStore {
 			in.DRAM[i] = 0 // L1 and L2 hold what is spilled

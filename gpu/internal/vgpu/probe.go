@@ -15,11 +15,12 @@ const (
 	probeTraces = 120_000 // of the traces
 	probeLeast  = 300
 	probeMost   = 2048 // CTAs of the first wave
+	probeWhole  = 3    // CTAs that are executed to their end
 )
 
-// probe predicts the time of a launch without running it whole: one CTA to its end, which tells how long CTAs are; the CTAs
-// that one SM would run, cut, for their traces; and the first wave, cut, through the caches. What it leaves in memory is
-// incomplete. Counts are those of the one CTA, scaled to the grid.
+// probe predicts the time of a launch without running it whole: the first, the middle and the last CTA to
+// their ends, which tells how long CTAs are; the CTAs that one SM would run, cut, for their traces; and the first wave, cut, through
+// the caches. What it leaves in memory is incomplete. Counts are those of the three CTAs, scaled to the grid.
 func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*driver.Result, error) {
 	d.exec.Lock()
 	defer d.exec.Unlock()
@@ -33,13 +34,14 @@ func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*dri
 	resident := d.residentCTAs(f, l)
 	sms := uint64(max(d.properties.SMs, 1))
 	traces := f.tracing(l, int(sms), resident, total, probeTraces)
-	traces.every = 1
+	traces.every, traces.spares, traces.ctas, traces.each, traces.partial = 1, nil, traces.ctas[:traces.own], nil, true
 
-	one, err := d.excerpt(ctx, f, l, excerpt{ctas: 1, step: 1}, nil)
+	few := min(total, probeWhole)
+	whole, err := d.excerpt(ctx, f, l, excerpt{ctas: few, step: (total - 1) / max(few-1, 1)}, nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.excerpt(ctx, f, l, excerpt{ctas: uint64(len(traces.ctas)), step: sms, cut: uint64(traces.limit) + 1000}, traces); err != nil {
+	if _, err := d.excerpt(ctx, f, l, excerpt{ctas: uint64(traces.own), step: sms, cut: uint64(traces.limit) + 1000}, traces); err != nil {
 		return nil, err
 	}
 	wave := min(total, uint64(resident)*sms, probeMost)
@@ -49,12 +51,12 @@ func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*dri
 	if err != nil {
 		return nil, err
 	}
-	result := &driver.Result{Executed: 1, Sampled: 1, Cold: true, Counts: one.Counts}
+	result := &driver.Result{Executed: few, Sampled: 1, Cold: true, Counts: whole.Counts}
 	result.Counts.Cache = seen.Counts.Cache
-	in := d.inputFor(f, l, traces, caches, &one.Counts)
+	in := d.inputFor(f, l, traces, caches, &whole.Counts, whole.done)
 	in.Stop = func() bool { return ctx.Err() != nil }
-	if h := &seen.Counts.Hottest; h.Shared { // the one CTA cannot tell whether others want the same
-		in.Contention = h.Cycles(d.profile) * float64(total) * float64(one.Counts.WarpInstructions) / float64(max(seen.Counts.WarpInstructions, 1))
+	if h := &seen.Counts.Hottest; h.Shared { // three CTAs cannot tell whether others want the same
+		in.Contention = h.Cycles(d.profile) * float64(total) * float64(whole.Counts.WarpInstructions) / float64(max(seen.Counts.WarpInstructions, 1))
 	}
 	result.Simulated = simulated(in)
 	result.Host = time.Since(start)
@@ -68,8 +70,14 @@ type excerpt struct {
 	caches     *cache.Replay
 }
 
+// excerpted is what an excerpt has counted.
+type excerpted struct {
+	driver.Result
+	done work
+}
+
 // excerpt executes some CTAs.
-func (d *Device) excerpt(ctx context.Context, f *function, l *driver.Launch, x excerpt, traces *tracing) (*driver.Result, error) {
+func (d *Device) excerpt(ctx context.Context, f *function, l *driver.Launch, x excerpt, traces *tracing) (*excerpted, error) {
 	r, err := d.newRun(ctx, f, l)
 	if err != nil {
 		return nil, err
@@ -82,14 +90,14 @@ func (d *Device) excerpt(ctx context.Context, f *function, l *driver.Launch, x e
 	pool := f.workers(l, int(min(uint64(runtime.GOMAXPROCS(0)), x.ctas)))
 	defer f.giveBack(l, pool)
 	fault := r.execute(pool)
-	result := &driver.Result{}
+	result := &excerpted{done: workOf(pool)}
 	if x.caches != nil {
 		result.Counts.Cache = x.caches.Finish(fault == nil)
 	}
 	if fault != nil {
 		return nil, fault
 	}
-	f.program.collect(result, pool, true)
+	f.program.collect(&result.Result, pool, true)
 	result.Counts.CTAs = x.ctas
 	return result, nil
 }

@@ -1,33 +1,13 @@
 package vgpu
 
 import (
+	"math"
+
 	"memwall/gpu/internal/vgpu/simulate"
 )
 
-// tracing collects the traces of the CTAs that one SM runs, for the time model.
-type tracing struct {
-	program *simulate.Program
-	ctas    []simulate.CTA
-	every   uint64 // the ordinals of the CTAs of SM 0 are multiples of it
-	limit   int    // PTX instructions that are recorded of a warp
-	local   uint64 // bytes of local memory of a warp
-}
-
 // localLines is where the addresses of local memory begin in traces, far behind all of device memory.
 const localLines = 1 << 46
-
-// watch gives the tracer of a CTA of SM 0; nil for others.
-func (t *tracing) watch(c *cta) observer {
-	at := c.ordinal / t.every
-	if c.ordinal%t.every != 0 || at >= uint64(len(t.ctas)) {
-		return nil
-	}
-	x := &tracer{t: t, at: int(at), cta: c, phases: map[uint64]uint32{}, warps: make([]warpTracer, len(c.warps)), left: len(c.warps)}
-	for i := range x.warps {
-		x.warps[i].block = -1
-	}
-	return x
-}
 
 // tracer records one CTA.
 type tracer struct {
@@ -35,6 +15,7 @@ type tracer struct {
 	at    int
 	cta   *cta
 	warps []warpTracer
+	limit int // PTX instructions that are recorded of a warp
 	left  int // warps that are still recorded
 	// phases counts, by offset, the phases of each mbarrier of the CTA that have ended.
 	phases map[uint64]uint32
@@ -69,7 +50,7 @@ func (t *tracer) enter(w *warp, basicBlock int32, lanes uint32) {
 	if x.full {
 		return
 	}
-	if x.recorded >= t.t.limit {
+	if x.recorded >= t.limit {
 		x.full = true
 		if t.left--; t.left == 0 { // from here on the CTA runs as fast as any other
 			t.endCTA(w.cta)
@@ -193,8 +174,13 @@ func (t *tracer) endCTA(*cta) {
 	c := &t.t.ctas[t.at]
 	c.Warps, c.Recorded, c.Executed = make([]simulate.Warp, len(t.warps)), 0, 0
 	for i := range t.warps {
-		c.Warps[i] = t.warps[i].Warp
-		c.Recorded += float64(t.warps[i].recorded)
+		x := &t.warps[i]
+		c.Warps[i] = x.Warp
+		c.Warps[i].Recorded = float64(x.recorded)
+		if c.Warps[i].Executed = float64(x.recorded); x.full {
+			c.Warps[i].Executed = math.Inf(1) // until the CTA has ended
+		}
+		c.Recorded += float64(x.recorded)
 	}
 }
 

@@ -40,6 +40,7 @@ type worker struct {
 	loose   []pinned // pages of procedural contents, held until the next visit
 	rounds  uint64   // most dependent global loads of a warp
 	latest  uint64   // clock of the warp that ended last
+	done    work     // by the CTAs that have ended
 }
 
 type guardCounts struct{ warps, active, lanes uint64 }
@@ -53,7 +54,7 @@ func newWorker(p *program, grid, dim, span driver.Dim3, dynamic int) *worker {
 // begin prepares the worker for a launch.
 func (k *worker) begin(r *launchRun) {
 	k.run, k.memory, k.base, k.allocations, k.args, k.count = r, r.memory.host, r.memory.base, r.allocations, r.args, r.count
-	k.fuel, k.idle, k.idleCycles, k.unchecked, k.rounds, k.latest = fullFuel, 0, 0, 0, 0, 0
+	k.fuel, k.idle, k.idleCycles, k.unchecked, k.rounds, k.latest, k.done = fullFuel, 0, 0, 0, 0, 0, work{}
 	k.contention.begin()
 	clear(k.blocks)
 	clear(k.guarded)
@@ -261,6 +262,7 @@ func (k *worker) advance(c *cta) (done, moved bool) {
 		switch {
 		case alive == 0:
 			c.landAll()
+			k.tally(c)
 			if c.watch != nil {
 				c.watch.endCTA(c)
 			}
@@ -297,6 +299,7 @@ func (k *worker) turn(w *warp) {
 func (k *worker) settle(w *warp) int {
 	used := fullFuel - k.fuel - k.idle
 	w.spent += uint64(used)*issueCycles + k.idleCycles
+	w.executed += uint64(used)
 	k.fuel, k.idle, k.idleCycles = fullFuel, 0, 0
 	return used
 }

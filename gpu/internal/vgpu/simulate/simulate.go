@@ -14,7 +14,11 @@ type Input struct {
 	CTAs     []CTA // that one SM runs, in order: 3·Resident + 1 where there are as many
 	Resident int   // CTAs of an SM at once
 	Grid     float64
-	L1Bytes  int
+	// Where CTAs differ in what they execute: PTX instructions of the SM that has the most to do, of the mean SM with work, and the
+	// CTA that executes the most. Zero, and nil: all are like those of CTAs.
+	Busiest, Average float64
+	Longest          *CTA
+	L1Bytes          int
 	// DRAM is, for each PTX instruction, sectors read from DRAM per sector requested, by the replay of the caches; negative
 	// where it saw none. Mean is that over all instructions, WriteBack sectors written to DRAM per sector stored.
 	DRAM            []float64
@@ -55,7 +59,8 @@ type Result struct {
 	Cycles  float64 // of the busiest SM
 	Seconds float64
 	Alone   float64 // cycles of one CTA that has an SM to itself
-	Tail    float64 // of Cycles: what the partial last wave costs
+	Longest float64 // and of the one that executes the most; 0 where all are alike
+	Tail    float64 // of Cycles: what it costs that the busiest SM has more to do than the mean one
 	// Contention is the seconds of Input.Contention; they run beside the rest.
 	Contention float64
 	Waits      [perf.NumWaits]float64 // shares of the schedulers' cycles in which they waited, 0 to 1
@@ -75,37 +80,61 @@ func Run(in *Input) (r Result, ok bool) {
 	if !ok {
 		return r, false
 	}
+	r.Longest, ok = in.longest()
+	if !ok {
+		return r, false
+	}
 	recorded, executed := 0.0, 0.0
 	for i := range in.CTAs {
 		recorded += in.CTAs[i].Recorded
 		executed += max(in.CTAs[i].Executed, in.CTAs[i].Recorded)
 	}
-	n := float64(len(in.CTAs))
-	perCTA := executed / n
-	mean := in.Grid / float64(in.Profile.SMs)
-	whole := math.Ceil(mean)
-	due := whole
-	if whole > n { // the last wave: between smooth and whole by how far apart CTAs end
-		due = mean + (whole-mean)*(1-s.spread())
-	}
-	due = max(due, 1)
-	rate := s.rate(cycles, recorded < 0.999*executed)
+	due, mean := in.due(executed, s)
 	r.Cycles = cycles
 	scale := 1.0
-	if more := due*perCTA - recorded; more > 0 {
-		r.Cycles += more * rate
-		scale = due * perCTA / recorded
+	if more := due - recorded; more > 0 {
+		r.Cycles += max(more*s.rate(cycles, recorded < 0.999*executed), s.lagging())
+		scale = due / recorded
 	}
+	r.Cycles = max(r.Cycles, r.Longest)
 	r.Tail = max(0, r.Cycles*(1-mean/due))
-	if mean < 1 {
-		r.Tail = 0
-	}
 	r.Alone = alone * max(in.CTAs[0].Executed, in.CTAs[0].Recorded) / in.CTAs[0].Recorded
 	r.Traced, r.Cut = len(in.CTAs), recorded < 0.999*executed
 	r.Seconds, r.Contention, r.Waits = r.Cycles/in.Profile.ModelHz, in.Contention/in.Profile.ModelHz, s.waited()
 	r.Breakdown = s.stats.scaled(scale)
 	r.Machine = r.Breakdown.cycles(s.m)
 	return r, true
+}
+
+// due is how many PTX instructions the busiest SM executes, and the mean one, when those traced do so many; both equal where that
+// costs nothing.
+func (in *Input) due(executed float64, s *sm) (busiest, mean float64) {
+	if in.Busiest > 0 {
+		return in.Busiest, min(in.Average, in.Busiest)
+	}
+	n := float64(len(in.CTAs))
+	ctas := in.Grid / float64(in.Profile.SMs)
+	whole := math.Ceil(ctas)
+	due := whole
+	if whole > n { // the last wave: between smooth and whole by how far apart CTAs end
+		due = ctas + (whole-ctas)*(1-s.spread())
+	}
+	if due = max(due, 1); ctas < 1 {
+		ctas = due
+	}
+	return due * executed / n, ctas * executed / n
+}
+
+// longest is the cycles of the longest CTA with an SM to itself.
+func (in *Input) longest() (cycles float64, ok bool) {
+	if in.Longest == nil {
+		return 0, true
+	}
+	cycles, s, ok := simulateSM(in, []CTA{*in.Longest}, 1)
+	if more := in.Longest.Executed - in.Longest.Recorded; more > 0 {
+		cycles += max(more*s.rate(cycles, true), s.lagging())
+	}
+	return cycles, ok
 }
 
 func simulateSM(in *Input, ctas []CTA, resident int) (float64, *sm, bool) {
@@ -147,6 +176,27 @@ func (s *sm) rate(cycles float64, cut bool) float64 {
 	}
 	return max(least, cycles/max(s.total, 1))
 }
+
+// lagging is the cycles that warps still take whose traces were cut while other warps of their CTA were about to end: each at the
+// rate of its own trace, the CTAs of a resident set side by side.
+func (s *sm) lagging() float64 {
+	sum := 0.0
+	for i := range s.ctas {
+		c := &s.ctas[i]
+		most, mean := 0.0, s.in.CTAs[i].Executed/float64(max(len(c.warps), 1))
+		for _, w := range c.warps {
+			x := w.trace
+			if more := x.Executed - x.Recorded; more > 0 && x.Recorded > 0 && x.Executed > uneven*mean {
+				most = max(most, more*(w.ended-c.began)/x.Recorded)
+			}
+		}
+		sum += most
+	}
+	return sum / float64(max(min(s.in.Resident, len(s.ctas)), 1))
+}
+
+// uneven is from how many times the mean of its CTA a warp's own work decides how long the CTA takes.
+const uneven = 1.5
 
 // busiest is how many cycles the simulated work takes of what has the most to do: L2, its port, DRAM or the load/store unit.
 func (s *sm) busiest() float64 {
@@ -193,7 +243,7 @@ func (b *Breakdown) cycles(m *machine) perf.MachineCycles {
 
 // Simulation is the result as perf shows it.
 func (r *Result) Simulation() perf.Simulation {
-	s := perf.Simulation{Seconds: r.Seconds, Cycles: r.Cycles, Alone: r.Alone, Tail: r.Tail / r.Cycles * r.Seconds, Contention: r.Contention, Waits: r.Waits, Traced: r.Traced, Cut: r.Cut, Machine: r.Machine}
+	s := perf.Simulation{Seconds: r.Seconds, Cycles: r.Cycles, Alone: r.Alone, LongestCTA: r.Longest, Tail: r.Tail / r.Cycles * r.Seconds, Contention: r.Contention, Waits: r.Waits, Traced: r.Traced, Cut: r.Cut, Machine: r.Machine}
 	s.Wgmma = r.ByClass[asyncTensor] > r.ByClass[tensor]
 	if r.StoredSectors > 0 {
 		s.Partial = r.PartialSectors / r.StoredSectors

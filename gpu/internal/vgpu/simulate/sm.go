@@ -22,6 +22,7 @@ type warp struct {
 	waits      bool      // at a barrier
 	gate       int       // at which: 0 is that of the whole CTA, g that of the g-th group of warps as many as it counts
 	done       bool
+	ended      float64
 	copies     asynchronous
 	matrices   asynchronous
 }
@@ -399,7 +400,7 @@ func (s *sm) release(c *resident, gate int, t float64) {
 
 // finish ends a warp; its CTA's end lets the next CTA start.
 func (s *sm) finish(w *warp, t float64) {
-	w.done = true
+	w.done, w.ended = true, t
 	s.live--
 	c := &s.ctas[w.cta]
 	c.left--

@@ -1,6 +1,9 @@
 package simulate
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Access is what one execution of a memory instruction by a warp touched.
 type Access struct {
@@ -29,12 +32,49 @@ type Warp struct {
 	Blocks   []int32
 	Accesses []Access
 	Lines    []uint64 // line<<5 | Partial | sectors, of 128 and 32 bytes
+	// Recorded of the PTX instructions that the warp executed, out of Executed; more than Recorded where the trace was cut.
+	Recorded, Executed float64
 }
 
 // CTA is the trace of one CTA, perhaps cut: Recorded of the PTX instructions that its warps execute, out of Executed.
 type CTA struct {
 	Warps              []Warp
 	Recorded, Executed float64
+}
+
+// Cut tells whether some warp's trace was cut.
+func (c *CTA) Cut() bool {
+	for i := range c.Warps {
+		if w := &c.Warps[i]; w.Executed > w.Recorded {
+			return true
+		}
+	}
+	return false
+}
+
+// Stretch says that the CTA executed so much: the trace stands for one that did the same for longer, or shorter.
+func (c *CTA) Stretch(executed float64) {
+	f := executed / max(c.Executed, 1)
+	c.Warps = slices.Clone(c.Warps)
+	for i := range c.Warps {
+		c.Warps[i].Executed *= f
+	}
+	c.Executed = executed
+}
+
+// Elsewhere gives the trace of a CTA that does the same with data of its own.
+func (c *CTA) Elsewhere(n int) CTA {
+	const apart = 1 << 52 // of entries of Lines: beyond any line of 48-bit addresses
+	moved := *c
+	moved.Warps = slices.Clone(c.Warps)
+	for i := range moved.Warps {
+		w := &moved.Warps[i]
+		w.Lines = slices.Clone(w.Lines)
+		for k := range w.Lines {
+			w.Lines[k] += uint64(n) * apart
+		}
+	}
+	return moved
 }
 
 // SetShared fills in an access to shared memory: the passes that it takes, and those of the accesses of twice and four times
