@@ -93,7 +93,7 @@ func wgmmaTile(d dims) int {
 func mapped(variants []*Kernel) []*Kernel {
 	for _, k := range variants {
 		suffix := strings.TrimPrefix(k.function, "gemm_wgmma_128x256")
-		byTMA(k, wgmmaTile)
+		byTMA(k, wgmmaTile, "gemm/9_cp_async")
 		k.limits = map[string]limit{"N": columnLimit(128)} // of the smaller tile
 		k.choose = func(d dims) (string, gpu.Config) {
 			bn := wgmmaTile(d)
@@ -109,9 +109,9 @@ func mapped(variants []*Kernel) []*Kernel {
 // many CTAs as SMs, where there are tiles for all of them.
 func persistent(variants []*Kernel, box int, config func(d dims) gpu.Config) []*Kernel {
 	for _, k := range variants {
-		byTMA(k, func(dims) int { return box })
+		byTMA(k, func(dims) int { return box }, "gemm/9_cp_async")
 		k.limits = nil
-		k.far = nil // a CTA goes through tiles all over W and X, which TMA addresses by coordinates, as it does gemm/10_wgmma's
+		k.far = nil                                                                                                              // a CTA goes through tiles all over W and X, which TMA addresses by coordinates, as it does gemm/10_wgmma's
 		k.cases = append(k.cases, trial{dims: dims{"M": 1, "N": 34000, "K": 72}}, trial{dims: dims{"M": 2100, "N": 24, "K": 8}}) // two tiles a CTA; two bands
 		leaveInBoxes(k, k.function, config, []string{"y", "wmap", "xmap", "M", "N", "K"})
 	}
@@ -130,8 +130,8 @@ func leaveInBoxes(k *Kernel, function string, config func(d dims) gpu.Config, ar
 }
 
 // byTMA lets a step read W and X through tensor maps, in boxes of 64 columns: rows must start on 16 bytes. The ladder leaves
-// other shapes to gemm/9_cp_async.
-func byTMA(k *Kernel, tileN func(d dims) int) {
+// other shapes to a lower step.
+func byTMA(k *Kernel, tileN func(d dims) int, lower string) {
 	k.least = 0
 	for i := range k.operands {
 		k.operands[i].align = 16
@@ -139,7 +139,7 @@ func byTMA(k *Kernel, tileN func(d dims) int) {
 	k.multiples = map[string]int{"K": 8}
 	k.precondition = func(d dims) error {
 		if d["K"] == 0 {
-			return &gpu.Error{What: "K = 0: there is nothing to copy", How: "use gemm/9_cp_async, which writes zeros"}
+			return &gpu.Error{What: "K = 0: there is nothing to copy", How: "use " + lower + ", which writes zeros"}
 		}
 		return nil
 	}

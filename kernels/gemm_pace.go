@@ -32,7 +32,10 @@ func (p pace) time(d dims, elementBytes int) float64 {
 // aligned says whether rows of K elements start on 16 bytes.
 func aligned(d dims, elementBytes int) bool { return d["K"]*elementBytes%16 == 0 }
 
-// gemmPaces are the paces of the steps of gemm by name; those whose tile depends on the call work it out.
+// pairRows is the rows of Y of a CTA of include/multicast.cuh: they come in pairs, also for an odd number of tiles.
+func pairRows(d dims) int { return over(d["M"], 2*over(d["M"], 256)) }
+
+// gemmPaces are the paces of the steps of gemm and fp8gemm by name; those whose tile depends on the call work it out.
 var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 	"gemm/1_naive": func(dims, int) pace { return pace{16, 16, 1, 0, .1, .08} },
 	"gemm/2_coalesced": func(d dims, e int) pace {
@@ -83,9 +86,9 @@ var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 		return pace{128, 128, 64, 1.5, max(.4, .49*rows/256), .65}
 	},
 	"gemm/11_warp_specialised": func(dims, int) pace { return pace{128, 256, 64, 1.8, .73, .9} },
-	"gemm/12_multicast": func(d dims, _ int) pace { // CTAs come in pairs, also for an odd number of tiles
-		return pace{over(d["M"], 2*over(d["M"], 256)), 256, 64, 2, .62, .62}
-	},
+	"gemm/12_multicast":        func(d dims, _ int) pace { return pace{pairRows(d), 256, 64, 2, .62, .62} },
+	"fp8gemm/1_mma":            func(dims, int) pace { return pace{64, 64, 128, .3, .8, .37} },
+	"fp8gemm/2_wgmma":          func(d dims, _ int) pace { return pace{pairRows(d), 256, 128, 2, .66, .62} },
 }
 
 // pipelinePace is that of gemm/9_cp_async. Where rows start on an even address alone, its copies are waited for.
@@ -108,7 +111,7 @@ func pipelinePace(d dims, e int) pace {
 	return p
 }
 
-// estimated gives a step of gemm its estimate, where its pace is known.
+// estimated gives a step its estimate, where its pace is known.
 func estimated(k *Kernel, elementBytes int) {
 	if p := gemmPaces[k.name]; p != nil {
 		k.estimate = func(d dims) float64 { return p(d, elementBytes).time(d, elementBytes) }

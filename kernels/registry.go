@@ -45,6 +45,7 @@ var families = []struct {
 	{dequantizes, false},
 	{qgemvs, true},
 	{qgemms, true},
+	{fp8gemms, true},
 }
 
 // registry holds every kernel, families together.

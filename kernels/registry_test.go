@@ -25,7 +25,7 @@ func TestSourcesAndEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`^[a-z]+/[1-9][0-9]*_[a-z0-9_]+\.cu$`)
+	named := regexp.MustCompile(`^[a-z][a-z0-9]*/[1-9][0-9]*_[a-z0-9_]+\.cu$`)
 	for _, path := range paths {
 		if !named.MatchString(path) {
 			t.Errorf("%s is not <family>/<n>_<idea>.cu", path)
@@ -156,15 +156,18 @@ func TestPTXIsCurrent(t *testing.T) {
 	}
 }
 
-// TestVersions checks that .version is what drivers need at least: 6.3, 7.0 and 8.0 introduce the targets, 6.5 ldmatrix and the
-// f16 mma of sm_75 (PTX ISA release notes).
+// TestVersions checks that .version is what drivers need at least: 6.3, 7.0, 7.8 and 8.0 introduce the targets, 6.5 ldmatrix
+// and the f16 mma of sm_75, 8.4 the fp8 mma of sm_89 (PTX ISA release notes).
 func TestVersions(t *testing.T) {
 	for _, k := range unique(registry) {
 		for _, target := range k.targets() {
-			want := map[string]string{"sm_75": "6.3", "sm_80": "7.0", "sm_90a": "8.0"}[target]
+			want := map[string]string{"sm_75": "6.3", "sm_80": "7.0", "sm_89": "7.8", "sm_90a": "8.0"}[target]
 			text, _ := k.ptx(target)
 			if target == "sm_75" && (strings.Contains(text, "ldmatrix.") || strings.Contains(text, "mma.sync.")) {
 				want = "6.5"
+			}
+			if target == "sm_89" && strings.Contains(text, "e4m3.e4m3.f32") {
+				want = "8.4"
 			}
 			if !strings.Contains(text, "\n.version "+want+"\n") {
 				t.Errorf("%s %s: not .version %s", k.name, target, want)
