@@ -15,7 +15,8 @@ import (
 // which writes, and of which neither is ordered before the other, are a race, whether the values came out right or not.
 // A sanitized launch runs on one worker, so that all of this is in order and the findings are the same each time.
 //
-// What orders accesses: the program within a lane; *.sync and bar.warp.sync among the lanes that execute it together;
+// What orders accesses: the program within a lane; bar.warp.sync among the lanes that execute it together, and no other
+// *.sync: shuffles, votes and ldmatrix bring lanes together and order no memory (CUDA C++ Programming Guide, "Warp Shuffle");
 // barriers of a CTA, with their numbers and counts; barriers of a cluster; mbarrier phases; and strong accesses (atomic,
 // volatile, relaxed …): one that reads learns what those before it told: a release all that its lane knew, any other what
 // its lane had fenced.
@@ -150,8 +151,6 @@ func factOf(in *ptx.Instruction) syncFact {
 		f.meets = f.commits || f.waits >= 0 || in.Has("fence")
 	case "bar", "barrier":
 		f.meets = in.Has("warp")
-	case "shfl", "vote", "match", "redux", "elect", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix":
-		f.meets = in.Has("sync")
 	case "membar":
 		f.fences = true
 	case "fence":
@@ -233,8 +232,8 @@ func (c *sanitizer) before(w *warp, id int32, lanes uint32) {
 }
 
 // warpSync is called when lanes of a warp that came one after another to the same synchronisation go on together.
-func (c *sanitizer) warpSync(w *warp, lanes uint32) {
-	if c != nil && lanes != 0 {
+func (c *sanitizer) warpSync(w *warp, id int32, lanes uint32) {
+	if c != nil && lanes != 0 && c.facts[id].meets {
 		s := w.home
 		s.warps[w.id].meet(len(s.warps), uint32(w.id), lanes, w.live)
 	}

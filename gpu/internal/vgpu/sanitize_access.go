@@ -193,7 +193,7 @@ func (c *sanitizer) zero(w *warp, in *inst, lanes uint32) {
 func (c *sanitizer) sharedWritten(w *warp, in *inst, lane uint, address, size uint64, read, write bool) {
 	v := w.cta.checked.written
 	if read {
-		if at, bad := v.absent(address, size, uint64(in.size)); bad {
+		if at, bad := c.absentFrom(v, in, address, size); bad {
 			c.uninitialised(w, in, spaceShared, lane, at, min(uint64(max(in.size, 1)), size))
 		}
 	}
@@ -212,35 +212,17 @@ func (c *sanitizer) globalWritten(w *warp, in *inst, lane uint, address, size ui
 		c.last = a
 	}
 	if read {
-		if at, bad := a.firstUnwritten(address, address+size); bad {
-			c.uninitialised(w, in, spaceGlobal, lane, at, size)
+		if _, bad := a.firstUnwritten(address, address+size); bad {
+			missing := func(at, n uint64) (uint64, bool) { return a.firstUnwritten(at, at+n) }
+			if at, bad := c.absent(in, address, size, false, missing); bad {
+				c.uninitialised(w, in, spaceGlobal, lane, at, size)
+			}
 		}
 	}
 	if write {
 		c.saved.keep(c.run.memory, a, address, address+size)
 		a.markWritten(address, address+size)
 	}
-}
-
-// absent gives the first element of [at, at+n) none of whose bytes was written: bytes between the members of a structure
-// travel with them and are never written.
-func (v writtenBits) absent(at, n, element uint64) (uint64, bool) {
-	if _, bad := v.missing(at, n); !bad {
-		return 0, false
-	}
-	if element == 0 || element > n {
-		element = min(n, 4)
-	}
-	for e := at; e < at+n; e += element {
-		any := false
-		for i := e; i < e+element; i++ {
-			any = any || v[i>>6]>>(i&63)&1 != 0
-		}
-		if !any {
-			return e, true
-		}
-	}
-	return 0, false
 }
 
 // local checks what lanes read of their own memory.
@@ -254,7 +236,7 @@ func (c *sanitizer) local(w *warp, in *inst, a *[32]uint64, size uint64, read, w
 		i := lowest(m)
 		at := a[i] + uint64(i)*n
 		if read && !c.facts[in.id].argument {
-			if bad, is := k.written.absent(at, size, uint64(in.size)); is {
+			if bad, is := c.absentFrom(k.written, in, at, size); is {
 				c.uninitialised(w, in, spaceLocal, i, bad-uint64(i)*n, min(uint64(max(in.size, 1)), size))
 			}
 		}

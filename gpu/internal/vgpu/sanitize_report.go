@@ -37,7 +37,8 @@ func (c *sanitizer) note(f *driver.Finding, n uint64) {
 	if known := c.found[key]; known != nil {
 		known.Count += n
 		if f.Kind == driver.FoundRace && apart(f) > c.apart[known] && !strings.HasPrefix(known.Advice, "wait for") { // the order that it lacks is one over more threads
-			known.Advice, c.apart[known] = f.Advice, apart(f)
+			f.Function, f.Count = known.Function, known.Count
+			*known, c.apart[known] = *f, apart(f)
 		}
 		return
 	}

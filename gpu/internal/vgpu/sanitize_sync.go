@@ -137,7 +137,7 @@ func (c *sanitizer) operand(w *warp, in *inst, a *[32]uint64) {
 	for l := range 8 {
 		x.lane = uint(l)
 		x.view = x.clock.view(x.lane)
-		if at, bad := s.written.absent(a[l], 16, 4); bad {
+		if at, bad := s.written.missing(a[l], 16); bad {
 			f := &driver.Finding{Kind: driver.FoundUninitialised, Space: "shared", Address: at, Bytes: 16, Where: c.where(w, in.id, spaceShared, at),
 				First: driver.Party{What: "read"}, Advice: "write it before it is read, in every thread that reads it"}
 			c.suspect(w, in.id, x.lane, f)

@@ -179,7 +179,7 @@ func (w *warp) exchange(set []int, lanes uint32) {
 }
 
 // metLanes tells the sanitizer that lanes of a warp have met at an instruction, coming on different paths.
-func (k *worker) metLanes(w *warp, id int32, lanes uint32) { w.cta.check.warpSync(w, lanes) }
+func (k *worker) metLanes(w *warp, id int32, lanes uint32) { w.cta.check.warpSync(w, id, lanes) }
 
 // merge joins splits that stand at the same place and would end at the same place.
 func (w *warp) merge() {
