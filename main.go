@@ -205,7 +205,7 @@ func execCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Device, "device", "", "virtual device of the program, as `virtual:a100` (default: virtual:h200)")
 	cmd.Flags().StringVar(&o.HTML, "html", "", "HTML page to write with the cards")
 	cmd.Flags().BoolVar(&o.Bare, "bare", false, "count nothing and print nothing at the end: launches take a fraction of the time")
-	cmd.Flags().BoolVar(&o.Sanitize, "sanitize", false, "watch every launch for races, accesses out of bounds and the like")
+	cmd.Flags().BoolVar(&o.Sanitize, "sanitize", false, "watch every launch for races, accesses out of bounds and the like; the exit status is 0 only when nothing is found")
 	jsonFlag(cmd, &o.JSON)
 	return cmd
 }

@@ -24,7 +24,7 @@ type Options struct {
 	Device   string // "virtual:a100"; "" is the default profile
 	HTML     string // file for the cards
 	JSON     bool   // the launches as JSON instead of the text
-	Sanitize bool   // watch every launch
+	Sanitize bool   // watch every launch; findings are an error
 	Bare     bool   // count nothing and show nothing at the end: launches take a fraction of the time
 	Program  []string
 	Stdin    io.Reader
@@ -89,7 +89,17 @@ func execWith(ctx context.Context, o Options, library *Library) error {
 	if err == nil {
 		err = show(&o, all, all.Launches(profile))
 	}
+	if all != nil && len(all.Found) > 0 && ran == nil {
+		err = errors.Join(err, fmt.Errorf("exec: the sanitizer found %s", plural(len(all.Found), "fault")))
+	}
 	return errors.Join(ran, err)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // run runs the program. Ctrl-C reaches it as it reaches us, from the terminal; it ends when it likes.
@@ -133,12 +143,20 @@ func cached(ctx context.Context, progress func(string)) (*Library, error) {
 // show writes the card of the launches, and the faults.
 func show(o *Options, all *record.Records, launches []*perf.Launch) error {
 	if o.JSON {
+		var findings []json.RawMessage
+		if o.Sanitize {
+			findings = []json.RawMessage{}
+		}
+		for _, f := range all.Found {
+			findings = append(findings, f.Finding)
+		}
 		out := json.NewEncoder(o.Stdout)
 		out.SetIndent("", " ")
 		if err := out.Encode(struct {
-			Launches []record.Entry `json:"launches"`
-			Faults   []string       `json:"faults"`
-		}{all.Entries, all.Stopped}); err != nil {
+			Launches []record.Entry    `json:"launches"`
+			Faults   []string          `json:"faults"`
+			Findings []json.RawMessage `json:"findings,omitzero"` // where the launches were watched
+		}{all.Entries, all.Stopped, findings}); err != nil {
 			return fmt.Errorf("exec: %w", err)
 		}
 	} else if len(launches) == 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -183,21 +184,35 @@ func TestExecSanitize(t *testing.T) {
 		return
 	}
 	for _, c := range []struct {
-		what, out string
-		want      string
-	}{{"race", "0 0\n", "memwall: race: race in global memory between a write and a read, 4 hazards\n" +
+		what, out, err string
+		want           string
+	}{{"race", "0 0\n", "exec: the sanitizer found 1 fault", "memwall: race: race in global memory between a write and a read, 4 hazards\n" +
 		"  write by CTA (0,0,0) warp 0 lane 0: st.global.u32, PTX line 8\n" +
 		"  read by CTA (0,0,0) warp 0 lane 1: ld.global.u32, PTX line 7\n" +
 		"  address ADDRESS, the start of allocation ADDRESS of 4 B\n" +
-		"  → put __syncwarp() between the two, or use an atomic\n"}, {"threads", "128000\n", ""}} {
+		"  → put __syncwarp() between the two, or use an atomic\n"}, {"threads", "128000\n", "<nil>", ""}} {
 		var out, errs bytes.Buffer
 		o := Options{Device: "virtual:a100", Sanitize: true, Program: []string{program, c.what}, Stdout: &out, Stderr: &errs, Progress: func(string) {}}
-		if err := execWith(t.Context(), o, l); err != nil {
-			t.Fatalf("%v\n%s%s", err, &out, &errs)
+		if err := execWith(t.Context(), o, l); fmt.Sprint(err) != c.err {
+			t.Fatalf("%v, want %s\n%s%s", err, c.err, &out, &errs)
 		}
 		told := regexp.MustCompile("0x[0-9a-f]+").ReplaceAllString(errs.String(), "ADDRESS")
 		if !strings.HasPrefix(out.String(), c.out) || told != c.want {
 			t.Errorf("%s: %s\n%s\nwant\n%s", c.what, &out, told, c.want)
+		}
+		out.Reset()
+		o.JSON = true
+		if err := execWith(t.Context(), o, l); fmt.Sprint(err) != c.err {
+			t.Fatal(err)
+		}
+		var got struct {
+			Findings []struct{ Kind, Kernel string }
+		}
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(out.String(), c.out)), &got); err != nil || got.Findings == nil {
+			t.Fatalf("%s: %v\n%s", c.what, err, &out)
+		}
+		if told := fmt.Sprint(got.Findings); told != map[bool]string{true: "[{race race}]", false: "[]"}[c.want != ""] {
+			t.Errorf("%s: as JSON %s", c.what, told)
 		}
 	}
 }

@@ -27,31 +27,32 @@ const (
 
 // Party is one of the accesses that a finding is about.
 type Party struct {
-	What        string // "read", "write", "atomic", "copy", "barrier"
-	Instruction string // "ld.shared.f32"
-	PTXLine     int
-	File        string // CUDA C++ source by .loc, "" where unknown
-	SourceLine  int
-	SourceText  string
-	CTA         [3]uint32
-	Warp, Lane  int
-	Thread      [3]uint32 // in its CTA
+	What        string    `json:"what"`                  // "read", "write", "atomic", "copy", "barrier"
+	Instruction string    `json:"instruction,omitempty"` // "ld.shared.f32"
+	PTXLine     int       `json:"ptx_line,omitempty"`
+	File        string    `json:"file,omitempty"` // CUDA C++ source by .loc, "" where unknown
+	SourceLine  int       `json:"line,omitempty"`
+	SourceText  string    `json:"source,omitempty"`
+	CTA         [3]uint32 `json:"cta"`
+	Warp        int       `json:"warp"`
+	Lane        int       `json:"lane"`
+	Thread      [3]uint32 `json:"thread"` // in its CTA
 }
 
 // Finding is something wrong in a sanitized launch, told once for a pair of source lines, with the first time that it was
-// seen.
+// seen. As JSON it is what `memwall exec --json --sanitize` prints, with the keys of gpu.Finding.
 type Finding struct {
-	Kind     FindingKind
-	Function string
-	Space    string // "global", "shared", "local"; "" where there is no address
-	Address  uint64 // in shared and local memory an offset
-	Bytes    int    // width of the access
-	Where    string // allocation, tensor or variable: "tile + 4", "4 B past the end of allocation 0x… of 64 B"
-	First    Party  // the access at which it was found
-	Second   *Party // the other party of a race
-	Count    uint64 // how often it was seen; of a race its hazards, in bytes, as racecheck counts them
-	Detail   string
-	Advice   string
+	Kind     FindingKind `json:"kind"`
+	Function string      `json:"kernel"`
+	Space    string      `json:"space,omitempty"`   // "global", "shared", "local"; "" where there is no address
+	Address  uint64      `json:"address,omitempty"` // in shared and local memory an offset
+	Bytes    int         `json:"bytes,omitempty"`   // width of the access
+	Where    string      `json:"where,omitempty"`   // allocation, tensor or variable: "tile + 4", "4 B past the end of allocation 0x… of 64 B"
+	First    Party       `json:"first"`             // the access at which it was found
+	Second   *Party      `json:"second,omitempty"`  // the other party of a race
+	Count    uint64      `json:"count"`             // how often it was seen; of a race its hazards, in bytes, as racecheck counts them
+	Detail   string      `json:"detail,omitempty"`
+	Advice   string      `json:"advice,omitempty"`
 }
 
 // Headline is "reduce: race in shared memory between a read and a write, 508 hazards".

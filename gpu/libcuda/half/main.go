@@ -10,6 +10,7 @@ extern void memwall_at_exit(void);
 import "C"
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -34,10 +35,27 @@ func init() {
 			} else {
 				recorder.Add(driver.Observe(vdrv.GPU(), l.Launch, l.Result))
 			}
+			if l.Result != nil {
+				found(l.Result.Findings)
+			}
 		}
 		C.memwall_at_exit()
 	}
 	vdrv.Configure(o)
+}
+
+// found records what the sanitizer found in a launch.
+func found(list []driver.Finding) {
+	for i := range list {
+		f := &list[i]
+		same := fmt.Sprintln(f.Kind, f.Function, f.Space, f.First.What, f.First.PTXLine)
+		if f.Second != nil {
+			same += fmt.Sprintln(f.Second.What, f.Second.PTXLine)
+		}
+		if text, err := json.Marshal(f); err == nil { // it has nothing that JSON cannot say
+			recorder.Found(record.Found{Same: same, Finding: text})
+		}
+	}
 }
 
 // memwall_finish writes what was recorded, when the program ends.

@@ -3,10 +3,12 @@ package record
 
 import (
 	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"memwall/gpu/perf"
@@ -32,6 +34,13 @@ type Entry struct {
 type Records struct {
 	Entries []Entry
 	Stopped []string // faults
+	Found   []Found  // by the sanitizer, in the order in which they were first seen
+}
+
+// Found is what the sanitizer found, as JSON, once for each that Same tells apart.
+type Found struct {
+	Same    string // its headline and the lines of its parties
+	Finding json.RawMessage
 }
 
 // Recorder collects records. It is safe for use by several goroutines.
@@ -71,11 +80,20 @@ func (r *Recorder) Stopped(text string) {
 	r.kept.Stopped = append(r.kept.Stopped, text)
 }
 
+// Found takes a finding; of those alike the first is kept.
+func (r *Recorder) Found(f Found) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.kept.Found) < mostEntries && !slices.ContainsFunc(r.kept.Found, func(g Found) bool { return g.Same == f.Same }) {
+		r.kept.Found = append(r.kept.Found, f)
+	}
+}
+
 // Write writes the file; a recorder without launches writes none.
 func (r *Recorder) Write() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.kept.Entries) == 0 && len(r.kept.Stopped) == 0 {
+	if len(r.kept.Entries) == 0 && len(r.kept.Stopped) == 0 && len(r.kept.Found) == 0 {
 		return nil
 	}
 	f, err := os.Create(r.file)
@@ -115,6 +133,7 @@ func Read(file string) (*Records, error) {
 		}
 		all.Entries = append(all.Entries, one.Entries...)
 		all.Stopped = append(all.Stopped, one.Stopped...)
+		all.Found = append(all.Found, one.Found...)
 	}
 	return all, nil
 }

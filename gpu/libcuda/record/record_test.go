@@ -26,6 +26,9 @@ func TestRoundTrip(t *testing.T) {
 		r.Add(observation("add", 8, 8192))
 		r.Add(observation("mul", 8, 4096))
 		r.Stopped("a fault")
+		for range 3 {
+			r.Found(Found{"race 7 8", []byte(`{"kind":"race"}`)})
+		}
 		if err := r.Write(); err != nil {
 			t.Fatal(err)
 		}
@@ -42,6 +45,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 	if len(all.Entries) != 6 || all.Entries[0].Launches != 1000 || len(all.Stopped) != 2 {
 		t.Errorf("%d entries, %d faults: %+v", len(all.Entries), len(all.Stopped), all)
+	}
+	if len(all.Found) != 2 || string(all.Found[1].Finding) != `{"kind":"race"}` {
+		t.Errorf("found %q", all.Found)
 	}
 	p, err := perf.ProfileByName("a100")
 	if err != nil {
