@@ -39,21 +39,17 @@ func pairRows(d dims) int { return over(d["M"], 2*over(d["M"], 256)) }
 var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 	"gemm/1_naive": func(dims, int) pace { return pace{16, 16, 1, 0, .1, .08} },
 	"gemm/2_coalesced": func(d dims, e int) pace {
-		p := pace{1, 8, 32, 0, .06, .0107} // a step is a warp's 32 columns
-		switch few := d["M"] < 4*d[multiprocessors]; {
-		case !aligned(d, e): // twice the sectors
-			p.shared = .024
-		case e == 4 && few && d["K"] >= 2048: // and of rows that do not stay in L1
-			p.shared = .027
-		case e == 4 && few:
-			p.shared = .015
-		}
+		p := pace{8, 4, 32, 0, .061, .034} // a step is a warp's 32 columns
 		if e == 4 {
-			p.alone = .14
-		} else if d["M"] < 8 { // W comes from DRAM
-			p.alone = .1
+			p.alone, p.shared = .075, .038
 		}
-		p.start = .05 * float64(over(d["M"]*over(d["N"], 8), d[multiprocessors]))
+		switch {
+		case !aligned(d, e): // twice the sectors
+			p.alone, p.shared = .16, .1
+		case d["M"] <= 16: // W comes from DRAM
+			p.shared = .05
+		}
+		p.start = .4 * float64(over(over(d["M"], 8)*over(d["N"], 4), d[multiprocessors]))
 		return p
 	},
 	"gemm/3_smem_tile": func(dims, int) pace { return pace{32, 32, 32, .5, 1.5, 1.22} },

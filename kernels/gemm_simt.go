@@ -17,7 +17,7 @@ var simtGEMMs = slices.Concat(
 		}
 		return c
 	}),
-	gemm("gemm/2_coalesced", "gemm_coalesced", anyElements, 1, 8, gpu.Dim(256), func(d dims, t gpu.DType) counters {
+	gemm("gemm/2_coalesced", "gemm_coalesced", anyElements, 8, 4, gpu.Dim(1024), func(d dims, t gpu.DType) counters {
 		m, n, k, e := d.f("M"), d.f("N"), d.f("K"), float64(t.Bytes())
 		c := counters{flopsF32: 2*m*n*k + 5*32*m*n, loadBytes: 2 * e * m * n * k, storeRequests: m * n, storeBytes: e * m * n, storeSectors: m * n}
 		if d["K"]%32 == 0 { // a ragged row ends in extra requests of the unrolled loop's remainder

@@ -2,7 +2,7 @@
 //
 // Predecessor: 1_naive's lanes read W a whole row apart: 16 sectors of 32 bytes for 16 elements.
 // Idea: the 32 lanes of a warp take neighbouring k of one row of X and one row of W, so that a request is one run of memory,
-//   and add up their parts at the end. A CTA of 8 warps makes 8 neighbouring elements of a row of Y.
+//   and add up their parts at the end. A CTA of 32 warps makes 8 x 4 of Y: warps that want the same row find it in L1.
 // Expect: as many requests as 1_naive, 2 for 32 multiplications, but 2 sectors each in f16 (4 in f32), where 1_naive's have
 //   9 on average; 32*5 FP32 adds an element more, for the sum over the warp.
 // A profiler should show: sectors a request at the ideal, the load unit still the limit: two loads feed one FMA.
@@ -13,9 +13,10 @@
 
 template <typename T>
 static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) {
-  int row = blockIdx.x, lane = threadIdx.x % 32;  // m runs fastest in the grid, so that CTAs side by side share W
-  int col = blockIdx.y * 8 + threadIdx.x / 32;
-  if (col >= n) return;
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int row = blockIdx.x * 8 + warp % 8;  // m runs fastest in the grid, so that CTAs side by side share W
+  int col = blockIdx.y * 4 + warp / 8;
+  if (row >= m || col >= n) return;
   const T *xrow = x + static_cast<size_t>(row) * k;
   const T *wrow = w + static_cast<size_t>(col) * k;
   float sum = 0;
@@ -26,7 +27,7 @@ static __device__ __forceinline__ void gemm(T *__restrict__ y, const T *__restri
 }
 
 #define GEMM(NAME, T)                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(256)                                                                      \
+  extern "C" __global__ void __launch_bounds__(1024)                                                                      \
       NAME(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int m, int n, int k) { gemm(y, w, x, m, n, k); }
 GEMM(gemm_coalesced, __half)
 GEMM(gemm_coalesced_bf16, __nv_bfloat16)

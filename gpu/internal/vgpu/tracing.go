@@ -35,7 +35,8 @@ const (
 
 // tracing prepares traces of the CTAs that SM 0 runs of so many: three residents' worth and one more; and of the spares.
 func (f *function) tracing(l *driver.Launch, used, resident int, ctas uint64, limit int) *tracing {
-	executed := (ctas + uint64(max(l.Sample, 1)) - 1) / uint64(max(l.Sample, 1))
+	span, sample := f.span(l).Count(), uint64(max(l.Sample, 1))
+	executed := ((ctas+span-1)/span + sample - 1) / sample * span // a sample is of whole clusters
 	own := int(min((executed+uint64(used)-1)/uint64(used), uint64(3*resident+1)))
 	warps := int((l.CTA.Count() + warpSize - 1) / warpSize)
 	t := &tracing{program: f.program.simulation(), own: own, every: uint64(used),
