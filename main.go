@@ -188,7 +188,8 @@ func execCommand() *cobra.Command {
 		Use:   "exec [flags] -- PROGRAM [ARGUMENT …]",
 		Short: "Run somebody else's CUDA program on the virtual GPU: Numba, Triton, tinygrad",
 		Long: "exec runs a program whose libcuda.so.1 is the virtual GPU, and prints at its end what its launches cost. Nothing of the\n" +
-			"program is changed. What has no PTX in it, as PyTorch and CuPy, cannot run. Linux, with a C compiler.",
+			"program is changed. What has no PTX in it, as PyTorch and CuPy, cannot run. Linux, with a C compiler. The exit status is the\n" +
+			"program's; where it is 0 and --sanitize found something, 1.",
 		Args: some("program"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Program, o.Stdin, o.Stdout, o.Stderr = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -550,7 +551,10 @@ func compileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compile FILE.cu [-- NVRTC OPTIONS]",
 		Short: "Compile CUDA C++: PTX, registers, spills, occupancy",
-		Args:  some("CUDA C++ file"),
+		Long: "Compile CUDA C++ with NVRTC for one architecture, and say of each __global__ its registers, spills, shared bytes and the\n" +
+			"occupancy of CTAs of 256 threads. Which architectures there are is told by the error for one that is not. Options of\n" +
+			"NVRTC stand behind --: memwall compile scale.cu --arch sm_80 -- -use_fast_math",
+		Args: some("CUDA C++ file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source, err := os.ReadFile(args[0])
 			if err != nil {
@@ -568,7 +572,7 @@ func compileCommand() *cobra.Command {
 			return show(cmd, asJSON, compiled)
 		},
 	}
-	cmd.Flags().StringVar(&arch, "arch", "sm_90", "architecture")
+	cmd.Flags().StringVar(&arch, "arch", "sm_90", "architecture, as `sm_80`")
 	cmd.Flags().StringVar(&ptxFile, "ptx", "", "write the PTX to this file")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -584,7 +588,7 @@ func checkCommand() *cobra.Command {
 		Long: "check runs every case of the kernels of a family (gemv), of a step (gemv/2_warp) or of all: results against float64\n" +
 			"references, counters against their closed forms, and cases of moderate size again under the sanitizer. It prints a line a\n" +
 			"kernel and device, and what is wrong below it. The exit status is 0 only when all is well. For --device cuda it also times the\n" +
-			"probes and ladders beside their roofs and targets, in at most ten minutes.",
+			"probes and ladders beside their roofs and targets, in at most ten minutes; a target that is missed is told, and is no failure.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Filter, o.Devices = strings.Join(args, ""), devices
@@ -647,7 +651,8 @@ func benchKernelsCommand() *cobra.Command {
 		Short: "Time of each step of the CUDA kernels beside its roof: predicted on a virtual GPU, measured on a real one",
 		Long: "kernels runs the shapes of a family (gemv), of a step (gemv/2_warp) or of all, large ones as samples, and prints for each\n" +
 			"step its time, what bounds it and which share of the roof that is; an arrow marks the step that the ladder's name means.\n" +
-			"kernels probe shows what the device does at best, kernels published the ladders beside what others have measured.",
+			"kernels probe shows what the device does at best, kernels published the ladders beside what others have measured; an aim that\n" +
+			"is missed is told, and leaves the exit status 0.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Filter = strings.Join(args, "")

@@ -66,7 +66,7 @@ func parse(code string) order {
 		case name == "%sanitize" || name == "%%sanitize":
 			o.failure = plainError("UnknownMagic", "%%sanitize stands alone on the first line of the cell whose launches it checks")
 		default:
-			o.failure = plainError("UnknownMagic", name+" is no magic here; there are "+magicList+"; anything else is said in Go")
+			o.failure = plainError("UnknownMagic", unknownMagic(name))
 		}
 		if o.failure != nil {
 			return o
@@ -75,6 +75,21 @@ func parse(code string) order {
 	}
 	o.code = strings.Join(lines, "\n")
 	return o
+}
+
+// unknownMagic says how a magic is written, or which there are.
+func unknownMagic(name string) string {
+	bare := strings.ToLower(strings.Trim(name, "%"))
+	for _, known := range strings.Split(magicList, ", ") {
+		if known, _, _ = strings.Cut(known, " "); bare == strings.Trim(known, "%") {
+			place := "on a line before the code"
+			if strings.HasPrefix(known, "%%") {
+				place = "on the first line of the cell"
+			}
+			return name + " is written " + known + ", " + place
+		}
+	}
+	return name + " is no magic here; there are " + magicList + "; anything else is said in Go"
 }
 
 const help = `A cell is Go. Its last expression is shown (x, y: each on its line); packages are imported when they are used (fmt, math, gpu, kernels, display, plot …).

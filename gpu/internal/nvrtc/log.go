@@ -51,6 +51,9 @@ func (d Diagnostic) String() string {
 		}
 	}
 	hint := hintFor(d.File, d.Message)
+	if strings.HasPrefix(d.Message, hostFunction) {
+		hint = "mark it __device__, or __global__ to launch it; what the host does is written in Go: f.Launch(gpu.Threads(n, 256), x, n)"
+	}
 	if d.entry != "" {
 		hint = "declare it extern __shared__ float s[], and give the bytes of a launch as gpu.Config{Shared: …}: that may take all that an SM lets a CTA have"
 	}
@@ -141,6 +144,9 @@ func parseLog(log, name, text string) []Diagnostic {
 			if d.Severity == "note" {
 				d.Severity = "remark"
 			}
+			if strings.HasPrefix(d.Message, hostFunction) {
+				d.Message = hostFunction + " is a function for the host, and a cell's CUDA C++ runs on the device"
+			}
 			if m[4] != "" {
 				d.Message += " [" + strings.TrimSpace(m[4]) + "]"
 			}
@@ -179,6 +185,9 @@ func parseLog(log, name, text string) []Diagnostic {
 	}
 	return all
 }
+
+// hostFunction begins the message about main, and about a function that lacks its __device__.
+const hostFunction = "A function without execution space annotations (__host__/__device__/__global__)"
 
 // sizeOf is the assembler's "0xea60" as "60,000 B".
 func sizeOf(hex string) string {

@@ -150,6 +150,10 @@ func TestCompileErrors(t *testing.T) {
 		{"no such header", "#include <nothing.h>\n", "cell 7:1:21: error: cannot open source file \"nothing.h\"\n#include <nothing.h>\n                    ^\ngive the folder of nothing.h with -I, as an option behind %%cuda or of CompileCUDA"},
 		{"inline assembly", "__global__ void f(int *x) {\n  int y = x[0];\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));\n  x[1] = y;\n}\n",
 			"cell 7:3: error: assembler: Not a name of any known instruction: 'bogus'\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));"},
+		{"host function", "float half(float x) { return x / 2; }\n__global__ void f(float *x) { *x = half(*x); }\n",
+			"cell 7:1:7: error: A function without execution space annotations (__host__/__device__/__global__) is a function for the host, and a cell's CUDA C++ runs on the device\n" +
+				"float half(float x) { return x / 2; }\n      ^\n" +
+				"mark it __device__, or __global__ to launch it; what the host does is written in Go: f.Launch(gpu.Threads(n, 256), x, n)"},
 		{"large tile", "__global__ void one(int *x) { *x = 1; }\n__global__ void tile(float *x) {\n  __shared__ float s[15000];\n  s[threadIdx.x] = x[threadIdx.x];\n  __syncthreads();\n  *x = s[threadIdx.x ^ 1];\n}\n",
 			"cell 7:2: error: 60,000 B of static shared memory, a CTA has 49,152 B\n__global__ void tile(float *x) {\n" +
 				"declare it extern __shared__ float s[], and give the bytes of a launch as gpu.Config{Shared: …}: that may take all that an SM lets a CTA have"},
