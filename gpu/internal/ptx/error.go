@@ -18,6 +18,10 @@ type Error struct {
 	Message     string
 	Hint        string // how to mend it
 	Source      string // the source line
+
+	// Before are the instructions of the function that was being read, the one at fault included: a device may not know one
+	// of those that stand before the error.
+	Before []Instruction
 }
 
 // Error is the whole text of the error, several lines.

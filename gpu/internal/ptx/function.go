@@ -359,7 +359,7 @@ func (p *parser) instruction(t token) {
 	}
 	parts := strings.Split(in.Spelling, ".")
 	in.Opcode, in.Modifiers = parts[0], parts[1:]
-	p.code = in.Opcode
+	p.code, p.reading = in.Opcode, in
 	if len(p.f.Body) >= maxInstructions {
 		p.fail(t, "function %s has more than %d instructions", p.f.Name, maxInstructions)
 	}
@@ -377,5 +377,5 @@ func (p *parser) instruction(t token) {
 	}
 	end := p.advance()
 	in.Text = p.m.Text[start:end.at]
-	p.f.Body = append(p.f.Body, in)
+	p.f.Body, p.reading = append(p.f.Body, in), Instruction{}
 }

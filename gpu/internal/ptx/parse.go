@@ -33,6 +33,12 @@ func Parse(name, text string) (m *Module, err error) {
 			if !ok {
 				panic(r)
 			}
+			if p.f != nil {
+				e.Before = p.f.Body
+				if p.reading.Spelling != "" {
+					e.Before = append(e.Before, p.reading)
+				}
+			}
 			m, err = nil, e
 		}
 	}()
@@ -60,9 +66,10 @@ type parser struct {
 	depth    int
 	location Location
 	pending  []pendingName
-	module0  *scope // module-level variables
-	noUnroll bool   // a .pragma "nounroll" awaits its instruction
-	code     string // opcode of the instruction being read
+	module0  *scope      // module-level variables
+	noUnroll bool        // a .pragma "nounroll" awaits its instruction
+	code     string      // opcode of the instruction being read
+	reading  Instruction // with its spelling and place; the zero one between instructions
 }
 
 func (p *parser) fail(t token, format string, args ...any) {

@@ -2,6 +2,7 @@ package vgpu
 
 import (
 	"crypto/sha256"
+	"errors"
 	"sync"
 	"weak"
 
@@ -100,7 +101,7 @@ func (d *Device) compile(name, text string) (*compiled, error) {
 	}
 	m, err := ptx.Parse(name, text)
 	if err != nil {
-		return nil, err
+		return nil, firstWrong(name, text, err)
 	}
 	if err := d.checkTarget(m); err != nil {
 		return nil, err
@@ -117,6 +118,27 @@ func (d *Device) compile(name, text string) (*compiled, error) {
 		}
 	}
 	return d.modules.add(key, c), nil
+}
+
+// firstWrong is what is wrong first in a text that cannot be read: an instruction that nobody knows may stand before the
+// place at which reading ended.
+func firstWrong(name, text string, err error) error {
+	var e *ptx.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for i := range e.Before {
+		in := &e.Before[i]
+		if in.Line > e.Line || in.Line == e.Line && in.Col > e.Col {
+			break // names are looked up when the function has ended
+		}
+		if !isPseudo(in) && table().find(canonicalSpelling(in), in.Opcode) == nil {
+			err = unsupported(&ptx.Module{Name: name, Text: text}, in)
+			break
+		}
+	}
+	e.Before = nil
+	return err
 }
 
 // architecture is the compute capability as sm_ numbers it: 90.

@@ -2,6 +2,8 @@ package vgpu
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"strings"
 	"sync"
 
@@ -94,7 +96,43 @@ func (t *opTable) hint(spelling, opcode string) string {
 	if best != "" {
 		return "nearest that works: " + best
 	}
+	if near := t.misspelt(opcode); near != "" {
+		return "did you mean " + near + "?"
+	}
 	return ""
+}
+
+// misspelt is the opcode that a name with one letter wrong, missing, too many or swapped means; "" where there is none.
+func (t *opTable) misspelt(name string) string {
+	best := ""
+	for _, opcodes := range []iter.Seq[string]{maps.Keys(t.byCode), maps.Keys(t.opcodes)} {
+		for code := range opcodes {
+			if oneApart(name, code) && (best == "" || code < best) {
+				best = code
+			}
+		}
+	}
+	return best
+}
+
+// oneApart reports whether two names differ by one letter, or by two that are swapped.
+func oneApart(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	switch a, b = a[i:], b[i:]; {
+	case len(b) == 0 || len(a)+1 < len(b):
+		return false
+	case len(a) < len(b):
+		return a == b[1:]
+	case a[1:] == b[1:]:
+		return true
+	}
+	return len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 }
 
 // modifierDistance counts the modifiers that stand in only one of two spellings.

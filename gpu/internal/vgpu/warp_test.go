@@ -261,6 +261,13 @@ func TestLoadErrors(t *testing.T) {
 		{d, wrap("wgmma.fence.sync.aligned;"), "k.ptx:6:1: wgmma.fence.sync.aligned: needs .target sm_90a, and the PTX is for sm_75\n    wgmma.fence.sync.aligned;\n    ^\ncompile it for sm_90a, or use mma.sync"},
 		{d, wrap("add.rn.s32 %r1, %r2, %r3;"), "k.ptx:6:1: add.rn.s32: not supported by the virtual GPU\n    add.rn.s32 %r1, %r2, %r3;\n    ^\nnearest that works: add.s32"},
 		{d, wrap("call.uni f, ();\n"), "k.ptx:6:1: call.uni: not supported by the virtual GPU: function f has no body here\n    call.uni f, ();\n    ^\nput its body into the same source: modules are not linked"},
+		{d, wrap("fmad.rn.f32 %f, %f, %f;"), "k.ptx:6:1: fmad.rn.f32: not supported by the virtual GPU\n    fmad.rn.f32 %f, %f, %f;\n    ^\ndid you mean fma?"},
+		{d, wrap("mvo.u32 %r1, %r2;"), "k.ptx:6:1: mvo.u32: not supported by the virtual GPU\n    mvo.u32 %r1, %r2;\n    ^\ndid you mean mov?"},
+		{d, wrap("bogus.u32 %r1, %r2;"), "k.ptx:6:1: bogus.u32: not supported by the virtual GPU\n    bogus.u32 %r1, %r2;\n    ^"},
+		// Of several faults the first is told, whoever finds it.
+		{d, wrap("bogus.u32 %r1, %r2;\nadd.u32 %r1, %r2, %missing;"), "k.ptx:6:1: bogus.u32: not supported by the virtual GPU\n    bogus.u32 %r1, %r2;\n    ^"},
+		{d, wrap("bogus.u32 %r1, %missing;"), "k.ptx:6:1: bogus.u32: not supported by the virtual GPU\n    bogus.u32 %r1, %missing;\n    ^"},
+		{d, wrap("add.u32 %r1, %r2, %missing;\nbogus.u32 %r1, %r2;"), "k.ptx:6:19: add.u32: unknown register %missing\n    add.u32 %r1, %r2, %missing;\n                      ^\ndeclare it with .reg"},
 		{d, wrap("add.s32 %r1, %rd, %r3;"), "k.ptx:6:1: add.s32: operand %rd is of type .b64, expected .u32\n    add.s32 %r1, %rd, %r3;\n    ^\nconvert it: cvt.u32.u64 x, %rd"},
 		{d, wrap("add.f32 %f, %f, %p;"), "k.ptx:6:1: add.f32: operand %p is a predicate, expected .f32\n    add.f32 %f, %f, %p;\n    ^\nmake a number of it: selp.b32 r, 1, 0, %p"},
 		{d, wrap("ld.global.u32 %r1, [%r2];"), "k.ptx:6:1: ld.global.u32: address %r2 has 32 bits, and global addresses have 64\n    ld.global.u32 %r1, [%r2];\n    ^\nwiden it with cvt.u64.u32"},
