@@ -96,7 +96,7 @@ func faultError(f *driver.Fault, cause error) *Error {
 }
 
 // nullPage is the range of addresses in which only a null pointer with an offset lies.
-const nullPage = 4096
+const nullPage = 0x10000
 
 // adviceFor says how to mend each kind of fault.
 func adviceFor(f *driver.Fault) string {
@@ -112,6 +112,8 @@ func adviceFor(f *driver.Fault) string {
 			return "free a tensor after the last launch that uses it"
 		case f.Address < nullPage:
 			return "the pointer is null: give a Tensor or a Buffer for it"
+		case f.Allocation == driver.OtherDevice:
+			return "tensors stay on the device that made them: make all of them on one"
 		}
 		return "compare the thread's index with the length before the access: the last CTA is rarely full"
 	case driver.Misaligned:

@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -333,4 +334,20 @@ func freedAddress(t *testing.T, d *Device) uint64 {
 		t.Fatal(err)
 	}
 	return address
+}
+
+// Each device has addresses of its own: a pointer that is a number is told when it is another device's.
+func TestPointerOfOtherDevice(t *testing.T) {
+	d, other := fresh(t, "h200"), fresh(t, "t4")
+	m, err := d.LoadPTX(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry load(.param .u64 p) {\n.reg .b32 %r; .reg .b64 %a;\nld.param.u64 %a, [p];\nld.global.u32 %r, [%a];\nst.global.u32 [%a], %r;\nret;\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("load")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := uint64(other.Zeros(F32, 4).Buffer().Address())
+	wantError(t, f.Launch(Threads(1, 1), address), fmt.Sprintf("virtual GPU: ptx:7: ld.global.u32 out of bounds\nCTA (0,0,0) warp 0 lane 0: address 0x%x, the memory of another virtual GPU\n"+
+		"tensors stay on the device that made them: make all of them on one", address))
 }

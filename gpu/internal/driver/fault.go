@@ -18,6 +18,9 @@ const (
 	Lost          FaultKind = "device lost"       // it does not answer any more, or its memory failed
 )
 
+// OtherDevice is the Allocation of an address that is one of another virtual GPU.
+const OtherDevice = "the memory of another virtual GPU"
+
 // Fault is why a launch was stopped, and where. Its text is
 //
 //	virtual GPU: gemm/3_smem_tile.ptx:214: ld.shared.f32 out of bounds

@@ -239,3 +239,23 @@ func TestFaultsMend(t *testing.T) {
 		t.Errorf("%d faults found", seen)
 	}
 }
+
+// A pointer of one device is none on another, and the fault says whose it is; counters are the same on both.
+func TestPlaces(t *testing.T) {
+	one, two := openTest(t, testProfile()), openTest(t, testProfile())
+	text := header + ".visible .entry k(.param .u64 to, .param .u64 from) {\n.reg .b32 %r; .reg .b64 %a, %b;\nld.param.u64 %a, [to];\nld.param.u64 %b, [from];\nld.global.u32 %r, [%b];\nst.global.u32 [%a], %r;\nret;\n}\n"
+	f, g := fn(t, loadModule(t, one, text), "k"), fn(t, loadModule(t, two, text), "k")
+	x, y := zeros(t, one, 64), zeros(t, two, 64)
+	if a, b := x, y; a>>40 == b>>40 {
+		t.Fatalf("both have memory at %#x and %#x", a, b)
+	}
+	r, s := mustRun(t, one, f, 2, 64, x, x), mustRun(t, two, g, 2, 64, y, y)
+	if fmt.Sprint(r.Counts) != fmt.Sprint(s.Counts) {
+		t.Errorf("counts differ:\n%v\n%v", r.Counts, s.Counts)
+	}
+	_, err := two.Launch(t.Context(), &driver.Launch{Function: g, Grid: dim(1), CTA: dim(1), Args: pack(t, g, y, x), Wait: true})
+	want := fmt.Sprintf("virtual GPU: test.ptx:8: ld.global.u32 out of bounds\nCTA (0,0,0) warp 0 lane 0: address 0x%x, the memory of another virtual GPU", uint64(x))
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+}

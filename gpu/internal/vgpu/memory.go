@@ -6,10 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"memwall/gpu/internal/driver"
 )
 
 const (
-	deviceBase = uint64(0x7f0000000000) // address of the first byte of device memory, where nobody asks for the host's
+	deviceBase = uint64(0x7f0000000000) // address of the first byte of the first device's memory, where nobody asks for the host's
 	allocAlign = 256
 	guardGap   = 4096    // bytes between allocations that belong to none, so that small overruns are found
 	pageBytes  = 65536   // what is given back to the system in whole; a page of procedural contents
@@ -53,6 +55,7 @@ type memory struct {
 	arena []byte
 	host  unsafe.Pointer
 	base  uint64 // device address of the arena's first byte
+	slot  int    // range of addresses; -1: the host's
 	back  backing
 	total int64
 	used  int64
@@ -72,9 +75,10 @@ func newMemory(total int64, hostAddresses bool) (*memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("virtual GPU: reserving address space for %d B of device memory: %w", total, err)
 	}
-	m := &memory{arena: arena, host: unsafe.Pointer(&arena[0]), base: deviceBase, total: total}
-	if hostAddresses {
-		m.base = uint64(uintptr(m.host))
+	m := &memory{arena: arena, host: unsafe.Pointer(&arena[0]), base: uint64(uintptr(unsafe.Pointer(&arena[0]))), total: total, slot: -1}
+	if !hostAddresses {
+		m.slot = places.take()
+		m.base = deviceBase - uint64(m.slot)<<placeShift
 	}
 	m.back.system = systemMemory
 	m.table.Store(&[]*allocation{})
@@ -86,6 +90,7 @@ func (m *memory) close() {
 	defer m.mu.Unlock()
 	if m.arena != nil {
 		unreserve(m.arena)
+		places.leave(m.slot)
 		m.arena, m.host, m.live, m.used = nil, nil, nil, 0
 		m.back.forget()
 		m.table.Store(&[]*allocation{})
@@ -216,6 +221,9 @@ func (m *memory) clearTouched(a *allocation, from, to uint64) {
 func (m *memory) describe(address uint64) string {
 	if address < 0x10000 {
 		return "a null pointer"
+	}
+	if m.elsewhere(address) {
+		return driver.OtherDevice
 	}
 	for i := len(m.freed) - 1; i >= 0; i-- {
 		if a := m.freed[i]; address >= a.low && address < max(a.high, a.low+1) {
