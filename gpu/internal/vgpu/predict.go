@@ -141,7 +141,7 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Re
 	resident := d.residentCTAs(f, l)
 	in := &simulate.Input{Profile: d.profile, Program: t.program, Resident: resident, Grid: float64(l.Grid.Count()),
 		L1Bytes: d.firstCache(f, l, resident), DRAM: make([]float64, len(f.program.f.Body))}
-	t.fill(in, l, c, done, d.usedSMs(l))
+	t.fill(in, l, c, done)
 	for i := range in.DRAM {
 		if in.DRAM[i] = -1; f.program.infos[i].kind == localLoad || f.program.infos[i].kind == localStore {
 			in.DRAM[i] = 0 // L1 and L2 hold what is spilled

@@ -2,6 +2,7 @@ package vgpu
 
 import (
 	"fmt"
+	"math/bits"
 
 	"memwall/gpu/internal/driver"
 	"memwall/gpu/internal/ptx"
@@ -70,15 +71,29 @@ func (f *function) checkSample(l *driver.Launch) error {
 		f.Name(), f.program.module.Name, t.in.Line, t.in.Spelling, t.why)
 }
 
-// pick is the i-th executed CTA of a sampled grid, or cluster: i·step, moved along by one each time that the steps come
-// round to the same column again. Otherwise a step that divides the grid's width would only ever see some columns.
+// pick is the i-th executed CTA of a sampled grid, or cluster: one of each step CTAs in a row, so that the columns of the grid come
+// evenly: CTAs of a column may do more than those of another, as blocks of queries under a causal mask do.
 func pick(i, step, width, count uint64) uint64 {
-	common := gcd(step, width)
-	if step == 1 || common == 1 || width >= count {
-		return i * step
+	first := i * step
+	if step == 1 || width >= count {
+		return first
 	}
+	if step >= width { // any column
+		if width = min(width, count-first); first+width == count {
+			return first + spread(i, width)
+		}
+		return first + (spread(i, width)+width-first%width)%width
+	}
+	common := gcd(step, width)
 	round := width / common // steps after which the column comes again
-	return min(i*step+i/round%common, count-1)
+	return min(first+spread(i/round, common), count-1)
+}
+
+// spread is the i-th of a sequence of numbers below n that lie evenly from the beginning: multiples of the golden ratio.
+func spread(i, n uint64) uint64 {
+	const golden = 0x9E3779B97F4A7C15 // (√5 − 1)/2 · 2⁶⁴
+	at, _ := bits.Mul64(i*golden+golden/2, n)
+	return at
 }
 
 func gcd(a, b uint64) uint64 {

@@ -12,11 +12,12 @@ import (
 
 // The CTAs of a sample: none twice, in order, all columns of the grid alike.
 func TestPick(t *testing.T) {
-	for _, c := range []struct{ width, height, step uint64 }{{16, 64, 16}, {16, 64, 4}, {12, 100, 8}, {7, 100, 16}, {32, 4, 16}, {1, 1000, 7}, {1000, 1, 8}, {16, 64, 1}, {3, 5, 100}} {
+	for _, c := range []struct{ width, height, step uint64 }{{16, 64, 16}, {16, 64, 4}, {12, 100, 8}, {7, 100, 16}, {32, 4, 16}, {1, 1000, 7}, {1000, 1, 8}, {16, 64, 1}, {3, 5, 100},
+		{32, 64, 256}, {32, 64, 257}, {64, 32, 255}, {33, 60, 300}, {8, 100, 128}} {
 		count := c.width * c.height
 		n := (count + c.step - 1) / c.step
 		columns := map[uint64]int{}
-		last := -1
+		last, sum := -1, uint64(0)
 		for i := range n {
 			at := pick(i, c.step, c.width, count)
 			if int(at) <= last || at >= count {
@@ -24,6 +25,10 @@ func TestPick(t *testing.T) {
 			}
 			last = int(at)
 			columns[at%c.width]++
+			sum += at % c.width
+		}
+		if mean := float64(sum) / float64(n); n >= 6 && c.width > 2 && c.height > 1 && !(mean > .4*float64(c.width-1) && mean < .6*float64(c.width-1)) {
+			t.Errorf("%+v: the mean column of %d is %g", c, n, mean)
 		}
 		least, most := int(n), 0
 		for x := range c.width {

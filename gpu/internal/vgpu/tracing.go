@@ -119,7 +119,7 @@ func (k *worker) tally(c *cta) {
 
 // fill puts the traces into the simulation's input: those of SM 0 where CTAs execute about as much as each other; else of the SM that
 // has the most to do, as the CTAs are dispatched.
-func (t *tracing) fill(in *simulate.Input, l *driver.Launch, c *perf.Counts, done work, sms int) {
+func (t *tracing) fill(in *simulate.Input, l *driver.Launch, c *perf.Counts, done work) {
 	perCTA := float64(c.WarpInstructions) / float64(max(c.CTAs, 1))
 	unit := float64(c.WarpInstructions) / float64(max(done.sum, 1)) // PTX instructions for one of fuel
 	var known []simulate.CTA
@@ -138,7 +138,7 @@ func (t *tracing) fill(in *simulate.Input, l *driver.Launch, c *perf.Counts, don
 		return
 	}
 	whole := perCTA * in.Grid
-	in.Average = whole / max(min(in.Grid, float64(sms)), 1)
+	in.Average = whole / max(min(in.Grid, float64(in.Profile.SMs)), 1)
 	in.Busiest = max(in.Average, longest)
 	in.Longest = nearest(known, make([]int, len(known)), longest)
 	if t.each == nil || in.Grid > mostDispatched {
@@ -148,7 +148,7 @@ func (t *tracing) fill(in *simulate.Input, l *driver.Launch, c *perf.Counts, don
 	for i := range each {
 		each[i] = float64(t.each[min(i/max(l.Sample, 1), len(t.each)-1)]) * unit
 	}
-	d := simulate.Dispatched(each, sms, in.Resident)
+	d := simulate.Dispatched(each, in.Profile.SMs, in.Resident)
 	in.Busiest = max(d.Busiest, in.Average)
 	in.CTAs = nil
 	n := min(len(d.CTAs), 3*in.Resident+1)
