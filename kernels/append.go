@@ -55,6 +55,8 @@ func kvAppend(name string, separate bool) []*Kernel {
 				return c
 			},
 			cases: appendCases(),
+			bench: []benchShape{{trial: trial{dims: dims{"T": 16384, "Hq": 32, "Hkv": 8, "D": 128, "P": 64, "N": 2048, "S": 16}, fractions: map[string]float64{"magnitude": 1},
+				values: map[string]func(d dims) []int{"slots": func(d dims) []int { return slotsInPages(d["T"], d["N"], d["S"]) }}}, share: .8}},
 		}
 		if separate {
 			k.workspaces = []workspace{{name: "turned", dtype: t, shape: []string{"T", "Hkv", "D"}}}
@@ -93,6 +95,16 @@ func appendCases() []trial {
 		all = append(all, trial{dims: d, fractions: f})
 	}
 	return append(all, trial{dims: dims{"T": 2, "Hq": 8, "Hkv": 2, "D": 256, "P": 128, "N": 4, "S": 4}, fractions: f, inputs: special})
+}
+
+// slotsInPages are the rows of n tokens that fill shuffled pages of so many rows one after the other.
+func slotsInPages(n, pages, rows int) []int {
+	order := rand.New(rand.NewPCG(uint64(pages), 3)).Perm(pages)
+	slots := make([]int, n)
+	for t := range slots {
+		slots[t] = order[t/rows%pages]*rows + t%rows
+	}
+	return slots
 }
 
 // slotsOf are different rows in no order, one in five missing where there is a choice, all missing where there are too few.

@@ -82,6 +82,7 @@ func prefill(name string, dtype gpu.DType) *Kernel {
 		terms: func(dims) float64 { return 1 },
 		cases: prefillCases,
 		draw:  drawPrefill,
+		bench: prefillShapes(dtype),
 	}
 }
 

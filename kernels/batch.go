@@ -128,7 +128,7 @@ func batchShapes(all bool) []benchShape {
 	}
 	var shapes []benchShape
 	for _, m := range numbers {
-		shape := benchShape{trial: trial{dims: dims{"M": m, "N": 14336, "K": 7168}}, base: &base{"gemv/5_split_k", dims{"N": 14336, "K": 7168}}}
+		shape := benchShape{trial: trial{dims: dims{"M": m, "N": 14336, "K": 7168}}, base: &base{step: "gemv/5_split_k", trial: trial{dims: dims{"N": 14336, "K": 7168}}}}
 		if m <= 16 {
 			shape.most = 1.15
 		}

@@ -17,8 +17,9 @@ type trial struct {
 	dims      dims // extents, integers, and flags as 0 or 1
 	inputs    inputs
 	fractions map[string]float64
-	without   []string // optional operands that are missing
-	lazily    string   // an operand whose contents are made as they are read; the reference does not get it
+	without   []string                      // optional operands that are missing
+	values    map[string]func(d dims) []int // of operands of integers of a shape that is timed, where they are not those of test data
+	lazily    string                        // an operand whose contents are made as they are read; the reference does not get it
 }
 
 // inputs is a kind of test data.

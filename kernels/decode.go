@@ -58,6 +58,7 @@ func decode(name string, dtype gpu.DType) *Kernel {
 		terms: func(dims) float64 { return 1 },
 		cases: decodeCases,
 		draw:  drawDecode,
+		bench: decodeShapes(dtype),
 	}
 }
 
@@ -337,6 +338,16 @@ func decodeCase(extents string, window int, cap, scale float64, whole bool) tria
 		t.without = []string{"lengths"}
 	}
 	return t
+}
+
+// decodeShapes are caches of 268 MB, the size from which bandwidth is aimed at, as one long sequence, some and many; and a small one.
+func decodeShapes(dtype gpu.DType) []benchShape {
+	shapes := []benchShape{{trial: decodeCase("8 32 8 8192 128", 0, 0, 0, true), share: .8}}
+	if dtype == gpu.F16 {
+		shapes = append(shapes, benchShape{trial: decodeCase("1 32 8 65536 128", 0, 0, 0, true), share: .8},
+			benchShape{trial: decodeCase("64 32 8 1024 128", 0, 0, 0, true), share: .8}, benchShape{trial: decodeCase("1 32 8 4096 128", 0, 0, 0, true)})
+	}
+	return shapes
 }
 
 // drawDecode is a case that nobody has chosen.

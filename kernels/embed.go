@@ -67,6 +67,7 @@ func embedding(name, function string, counts func(d dims, t gpu.DType) counters)
 				return map[string]result{"y": {want: want}}
 			},
 			counts: func(d dims) counters { return counts(d, t) },
+			bench:  large(dims{"T": 16384, "V": 128256, "C": 4096}, nil),
 			cases: []trial{
 				{dims: dims{"T": 1, "V": 1, "C": 1}}, {dims: dims{"T": 33, "V": 100, "C": 31}}, {dims: dims{"T": 5, "V": 3, "C": 576}},
 				{dims: dims{"T": 3, "V": 17, "C": 4096}}, {dims: dims{"T": 7, "V": 9, "C": 200}, inputs: special}, {dims: dims{"T": 2, "V": 4, "C": 9001}},

@@ -42,7 +42,8 @@ func epilogueCases() []trial {
 func epilogue(name string, fill func(k *Kernel, t gpu.DType, suffix string)) []*Kernel {
 	var variants []*Kernel
 	for _, v := range sixteenBits {
-		k := &Kernel{name: name, least: v.least, config: squares, pass: []string{"M", "N", "K"}, cases: epilogueCases()}
+		k := &Kernel{name: name, least: v.least, config: squares, pass: []string{"M", "N", "K"}, cases: epilogueCases(),
+			bench: []benchShape{{trial: trial{dims: dims{"M": 4096, "N": 14336, "K": 4096}}}}}
 		fill(k, v.dtype, v.suffix)
 		variants = append(variants, k)
 	}

@@ -72,6 +72,7 @@ func glu(name string, rest func(k *Kernel, t gpu.DType, suffix string)) []*Kerne
 			bytes:   formula{fmt.Sprintf("%d·R·C", 3*e), func(d dims) float64 { return 3 * float64(e) * d.f("n") }},
 			flops:   formula{"5·R·C (negate, exponential, add, divide, multiply)", func(d dims) float64 { return 5 * d.f("n") }},
 			terms:   func(dims) float64 { return 32 },
+			bench:   large(dims{"R": 8192, "C": 14336, "act": siLU}, nil),
 			cases: []trial{
 				{dims: dims{"R": 1, "C": 1, "act": siLU}}, {dims: dims{"R": 33, "C": 31, "act": siLU}}, {dims: dims{"R": 3, "C": 4095, "act": geLUTanh}},
 				{dims: dims{"R": 16, "C": 512, "act": siLU}}, {dims: dims{"R": 7, "C": 1536, "act": geLUErf}}, {dims: dims{"R": 1, "C": 4100, "act": geLUErf}},

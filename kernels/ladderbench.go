@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -25,7 +24,8 @@ type benchShape struct {
 // base is a step or ladder at a shape.
 type base struct {
 	step string
-	dims dims
+	trial
+	types string // element types, where they are not those of what is compared with it
 }
 
 // published is the filter that means the ladders that others have measured.
@@ -161,7 +161,7 @@ func (b *bencher) groups(chosen []*Kernel) []benchGroup {
 				continue // in a table of its own
 			}
 			for _, s := range v.bench {
-				key := BenchGroup{Family: v.Family(), Types: v.elementTypes(), Shape: s.trial.String(), Device: b.dev.Name(), Ladder: ladders[v.Family()]}
+				key := BenchGroup{Family: v.Family(), Types: v.elementTypes(), Shape: s.trial.shape(), Device: b.dev.Name(), Ladder: ladders[v.Family()]}
 				at := slices.IndexFunc(all, func(g benchGroup) bool {
 					return key.Ladder && g.group.Family == key.Family && g.group.Types == key.Types && g.group.Shape == key.Shape
 				})
@@ -182,7 +182,7 @@ func (b *bencher) groups(chosen []*Kernel) []benchGroup {
 // pipe that some step of the family can use for these types, whichever is longer.
 func (b *bencher) roof(g *benchGroup) {
 	k, p := g.rows[0], b.dev.Profile()
-	d := g.shapes[0].of(k, b.dev.SMs())
+	d := k.benchDims(g.shapes[0].trial, b.dev.SMs())
 	g.group.Bytes, g.group.FLOPs = k.bytes.of(d), k.flops.of(d)
 	if p == nil {
 		return
@@ -228,12 +228,16 @@ func (b *bencher) line(g *benchGroup, i int) {
 	if s.base == nil {
 		return
 	}
-	reference := lookUpRow(s.base.step, k.elementTypes())
+	types := s.base.types
+	if types == "" {
+		types = k.elementTypes()
+	}
+	reference := lookUpRow(s.base.step, types)
 	if reference == nil {
 		return
 	}
-	if t := b.time(reference, trial{dims: s.base.dims}); t.err == nil {
-		line.Base, line.Ratio = fmt.Sprintf("%s %s", reference.name, trial{dims: s.base.dims}), line.Time.Value/t.total.Duration.Value
+	if t := b.time(reference, s.base.trial); t.err == nil {
+		line.Base, line.Ratio = fmt.Sprintf("%s %s", reference.name, s.base.trial.shape()), line.Time.Value/t.total.Duration.Value
 		if s.most > 0 && aims {
 			line.aim(line.Ratio <= s.most, s.aim, fmt.Sprintf("≤ %g × M = 1", s.most))
 		}
@@ -285,7 +289,7 @@ func (b *bencher) time(k *Kernel, s trial) (t benchTime) {
 	if _, cannot := k.targetFor(b.dev); cannot != nil {
 		return benchTime{err: cannot}
 	}
-	d := s.of(k, b.dev.SMs())
+	d := k.benchDims(s, b.dev.SMs())
 	if t.err = k.refuses(d); t.err != nil {
 		return t
 	}
@@ -337,38 +341,4 @@ func count(d gpu.Dim3) int { return max(d.X, 1) * max(d.Y, 1) * max(d.Z, 1) }
 func crowded(ctas, cluster, step, sms int) bool {
 	used := max((sms+step/2)/step, 1) // as gpu deals a sample
 	return over(over(ctas/cluster, step)*cluster, used) > over(ctas, sms)
-}
-
-// benchArguments are those of arguments, but nothing large is made on the host: inputs are procedural, outputs zero.
-func (k *Kernel) benchArguments(dev *gpu.Device, t trial) *data {
-	random := rand.New(rand.NewPCG(1, 0x62656e6368))
-	d := t.of(k, dev.SMs())
-	made := &data{}
-	for i, o := range k.operands {
-		shape := d.extents(o.shape)
-		var tensor *gpu.Tensor
-		switch {
-		case slices.Contains(t.without, o.name):
-			made.args, made.tensors = append(made.args, nil), append(made.tensors, nil)
-			continue
-		case o.written():
-			tensor = dev.Zeros(o.dtype, shape...)
-		case o.fill != nil && t.lazily != o.name:
-			tensor = dev.FromAs(o.dtype, o.fill(d, random), shape...)
-		default:
-			tensor = dev.Procedural(o.dtype, uint64(i+1), shape...)
-		}
-		made.args, made.tensors = append(made.args, tensor), append(made.tensors, tensor)
-	}
-	for _, s := range k.scalars {
-		switch s.kind {
-		case fraction:
-			made.args = append(made.args, t.fractions[s.name])
-		case flag:
-			made.args = append(made.args, t.dims[s.name] != 0)
-		default:
-			made.args = append(made.args, t.dims[s.name])
-		}
-	}
-	return made
 }

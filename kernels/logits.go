@@ -47,6 +47,7 @@ func logsoftmax(name, function string, pass []string, config func(d dims) gpu.Co
 			}
 			return want, scale
 		},
+		bench: large(dims{"R": 1024, "C": 128256}, nil),
 		cases: []trial{
 			{dims: dims{"R": 1, "C": 1}}, {dims: dims{"R": 33, "C": 31}}, {dims: dims{"R": 5, "C": 33}}, {dims: dims{"R": 3, "C": 4095}}, {dims: dims{"R": 2, "C": 6144}},
 			{dims: dims{"R": 9, "C": 320}, inputs: outliers}, {dims: dims{"R": 40, "C": 72}, inputs: special}, {dims: dims{"R": 40, "C": 96}, inputs: masked},
@@ -137,6 +138,7 @@ func argmax(name string, rest func(k *Kernel)) *Kernel {
 			}
 			return map[string]result{"index": {want: want}}
 		},
+		bench: large(dims{"R": 1024, "C": 128256}, nil),
 		cases: []trial{
 			{dims: dims{"R": 1, "C": 1}}, {dims: dims{"R": 33, "C": 31}}, {dims: dims{"R": 3, "C": 4097}}, {dims: dims{"R": 1, "C": 20000}}, {dims: dims{"R": 5, "C": 8192}, inputs: outliers},
 			{dims: dims{"R": 40, "C": 72}, inputs: special}, {dims: dims{"R": 40, "C": 96}, inputs: masked}, {dims: dims{"R": 200, "C": 3}, inputs: special},
@@ -213,6 +215,7 @@ var penalties = []*Kernel{{
 	counts: func(d dims) counters {
 		return counters{loadBytes: 4*d.f("B")*d.f("N") + 4*d.f("different"), storeBytes: 4 * d.f("different"), barriers: 8 * d.f("B")}
 	},
+	bench: []benchShape{{trial: trial{dims: dims{"B": 256, "V": 128256, "N": 8192}, fractions: map[string]float64{"repetition": 1.1, "presence": 0}}}},
 	cases: []trial{
 		{dims: dims{"B": 1, "V": 1, "N": 1}, fractions: map[string]float64{"repetition": 1.1, "presence": 0}},
 		{dims: dims{"B": 3, "V": 1000, "N": 300}, fractions: map[string]float64{"repetition": 1.3, "presence": 0.5}},

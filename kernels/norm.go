@@ -126,6 +126,7 @@ func rmsnorm(name, function string, pass []string, config func(gpu.DType) func(d
 			},
 			counts: func(d dims) counters { return counts(d, t) },
 			cases:  normCases(1e-5),
+			bench:  large(dims{"R": 16384, "C": 4096}, map[string]float64{"eps": 1e-5}),
 		})
 	}
 	return variants
@@ -196,6 +197,7 @@ func layernorm(name, function string, pass []string, config func(gpu.DType) func
 			terms:     func(d dims) float64 { return d.f("C") + 16 },
 			reference: layernormReference,
 			counts:    func(d dims) counters { return counts(d, t) },
+			bench:     large(dims{"R": 16384, "C": 4096}, map[string]float64{"eps": 1e-5}),
 			cases:     append(normCases(1e-5), trial{dims: dims{"R": 9, "C": 256}, without: []string{"b"}, fractions: map[string]float64{"eps": 1e-5}}),
 		})
 	}
@@ -254,6 +256,7 @@ func addnorm(name string, separate bool) []*Kernel {
 			terms:   func(d dims) float64 { return d.f("C") + 16 + step(t, 1)*0x1p24 },
 			results: addnormReference,
 			cases:   normCases(1e-6),
+			bench:   large(dims{"R": 16384, "C": 4096}, map[string]float64{"eps": 1e-6}),
 		}
 		if separate {
 			k.stages = []stage{

@@ -121,6 +121,9 @@ func pageMove(name, function string, rest func(k *Kernel, t gpu.DType, whole []s
 				{dims: dims{"M": 9, "N": 33, "S": 16, "Hkv": 1, "D": 40}}, {dims: dims{"M": 1, "N": 3, "S": 128, "Hkv": 1, "D": 80}},
 			},
 		}
+		if t == gpu.F16 { // bytes are bytes
+			k.bench = large(dims{"M": 4096, "N": 16384, "S": 16, "Hkv": 8, "D": 128}, nil)
+		}
 		rest(k, t, []string{"N", "S", "Hkv", "D"})
 		for i := range k.operands {
 			if o := &k.operands[i]; !t.Float() && o.dtype == t && o.read() {

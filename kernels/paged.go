@@ -154,6 +154,7 @@ func pagedDecode(k *Kernel, suffix string) {
 		return splitCounts(d, c)
 	}
 	k.cases, k.draw = pagedDecodeCases, func(r *rand.Rand) trial { return drawPaged(r, false) }
+	k.bench = pagedShapes(dtype)
 }
 
 // pagedPrefill is attention/4_cp_async over pages, for chunks of several sequences.
@@ -211,6 +212,7 @@ func pagedPrefill(k *Kernel, suffix string) {
 		asyncCounts(c, ctas, tiles, width, bm, bn)
 		return c
 	}
+	k.bench = chunkShapes()
 	k.cases, k.draw = pagedPrefillCases, func(r *rand.Rand) trial { return drawPaged(r, true) }
 }
 
@@ -293,6 +295,38 @@ func pagedCase(extents string, window int) trial {
 	t.dims["window"], t.dims["P"] = window, max(t.dims["P"], t.dims["columns"])
 	return t
 }
+
+// pagedShapes are the caches of decodeShapes in shuffled pages, which may take 1.1 times as long.
+func pagedShapes(dtype gpu.DType) []benchShape {
+	var shapes []benchShape
+	for _, page := range []int{16, 256, 1} {
+		t := pagedCase(fmt.Sprintf("8 32 8 %d %d %d 128", 8*8192/page, 8192/page, page), 0)
+		t.values = map[string]func(d dims) []int{"table": wholeTable, "lengths": wholeLengths}
+		s := benchShape{trial: t, base: &base{step: "decode/3_split", trial: decodeCase("8 32 8 8192 128", 0, 0, 0, true)}}
+		if page == 16 {
+			s.most, s.aim = 1.1, "≤ 1.1 × contiguous"
+		}
+		if shapes = append(shapes, s); dtype != gpu.F16 {
+			break
+		}
+	}
+	return shapes
+}
+
+// chunkShapes are the prompts of prefillShapes in pages.
+func chunkShapes() []benchShape {
+	t := chunkCase(4*4096, pagedCase("4 16 16 1024 256 16 128", 0))
+	t.values = map[string]func(d dims) []int{"table": wholeTable, "lengths": wholeLengths, "cuQ": func(d dims) []int { return starts(wholeLengths(d)) }}
+	contiguous := prefillCase("4 16 16 4096 4096 128", 1, 0, 0, 0)
+	return []benchShape{{trial: t, base: &base{step: "attention/4_cp_async", trial: contiguous}, most: 1.1, aim: "≤ 1.1 × contiguous"}}
+}
+
+// wholeTable is a block table of full sequences in shuffled pages, each of its own.
+func wholeTable(d dims) []int {
+	return rand.New(rand.NewPCG(uint64(d["P"]), 3)).Perm(d["P"])[:d["B"]*d["columns"]]
+}
+
+func wholeLengths(d dims) []int { return slices.Repeat([]int{d["columns"] * d["page"]}, d["B"]) }
 
 func chunkCase(tokens int, t trial) trial {
 	t.dims["T"], t.dims["causal"] = tokens, 1

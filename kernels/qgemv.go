@@ -43,10 +43,19 @@ func qgemv(name string, complete func(k *Kernel, w gpu.DType), formats ...gpu.DT
 		if b == 32 {
 			k.cases = append(k.cases, trial{dims: dims{"N": 31, "K": 96}}, trial{dims: dims{"N": 5, "K": 2112}}, trial{dims: dims{"N": 17, "K": 576}})
 		}
+		k.bench = []benchShape{{trial: trial{dims: dims{"N": 57344, "K": 8192}}, share: packedShare(w)}}
 		complete(k, w)
 		variants = append(variants, k)
 	}
 	return variants
+}
+
+// packedShare is the share of the roof that facts name for a format's width.
+func packedShare(w gpu.DType) float64 {
+	if w.Bits() > 8 || w == gpu.E4M3 || w == gpu.E5M2 {
+		return .75
+	}
+	return .55
 }
 
 // throughMemory is 1_dequantize: two launches. The copy is rounded to f16, half a step of 2⁻¹¹.

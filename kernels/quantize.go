@@ -101,6 +101,9 @@ func encoding(name string, e encoder, y, x gpu.DType, values int) *Kernel {
 	}
 	b := y.Block()
 	k.multiples = map[string]int{"K": b}
+	if x == gpu.F16 { // of the other types only the loads differ
+		k.bench = large(dims{"R": 8192, "K": 8192}, nil)
+	}
 	k.cases = []trial{{dims: dims{"R": 3, "K": 5 * b}}, {dims: dims{"R": 1, "K": b}}, {dims: dims{"R": 9, "K": 2 * b}, inputs: outliers},
 		{dims: dims{"R": 2, "K": 7 * b}, inputs: special}, {dims: dims{"R": 130, "K": b}}}
 	switch {
@@ -121,7 +124,11 @@ func dequantize() []*Kernel {
 	formats := []gpu.DType{gpu.Q8_0, gpu.Q4_0, gpu.Q4_1, gpu.Q5_0, gpu.Q5_1, gpu.Q2_K, gpu.Q3_K, gpu.Q4_K, gpu.Q5_K, gpu.Q6_K, gpu.MXFP4, gpu.Q8_1, gpu.E4M3, gpu.E5M2}
 	for _, y := range []gpu.DType{gpu.F16, gpu.F32, gpu.BF16} {
 		for _, w := range formats {
-			variants = append(variants, decoding(w, y))
+			k := decoding(w, y)
+			if y == gpu.F16 {
+				k.bench = large(dims{"R": 8192, "K": 8192}, nil)
+			}
+			variants = append(variants, k)
 		}
 	}
 	return variants

@@ -171,6 +171,7 @@ func rope(name, function string, pass []string, config func(d dims) gpu.Config, 
 				return map[string]result{"x": x}
 			},
 			counts: func(d dims) counters { return counts(d, t) },
+			bench:  large(dims{"T": 16384, "H": 32, "D": 128, "P": 64, "adjacent": 0}, f),
 			cases: []trial{
 				{dims: dims{"T": 1, "H": 1, "D": 2, "P": 1, "adjacent": 0}, fractions: f}, {dims: dims{"T": 5, "H": 9, "D": 64, "P": 32, "adjacent": 1}, fractions: f},
 				{dims: dims{"T": 5, "H": 9, "D": 128, "P": 64, "adjacent": 0}, fractions: f, inputs: outliers}, {dims: dims{"T": 3, "H": 17, "D": 111, "P": 55, "adjacent": 1}, fractions: f},

@@ -58,6 +58,7 @@ func sampler(name string, rest func(k *Kernel)) *Kernel {
 		flops:   formula{"4·B·V (subtract, scale, exponential, add)", func(d dims) float64 { return 4 * d.f("B") * d.f("V") }},
 		results: sampleReference,
 		counts:  func(d dims) counters { return counters{} },
+		bench:   []benchShape{{trial: trial{dims: dims{"B": 256, "V": 128256, "k": 50}, fractions: given(0.8, 0.95, 0.05)}, share: .8}},
 		cases: []trial{
 			{dims: dims{"B": 1, "V": 1, "k": 0}, fractions: given(1, 1, 0)}, {dims: dims{"B": 33, "V": 31, "k": 0}, fractions: given(1, 1, 0)},
 			{dims: dims{"B": 16, "V": 1000, "k": 40}, fractions: given(0.8, 0.95, 0)}, {dims: dims{"B": 7, "V": 4099, "k": 0}, fractions: given(1.3, 0.5, 0)},

@@ -54,7 +54,7 @@ func softmax(name, function string, rows int, counts func(d dims) counters) *Ker
 		terms:     func(d dims) float64 { return 3*d.f("C") + 16 },
 		reference: softmaxReference,
 		counts:    counts,
-		bench:     []benchShape{{trial: trial{dims: dims{"R": 8192, "C": 8192}}, share: .8}},
+		bench:     large(dims{"R": 8192, "C": 8192}, nil),
 		cases: []trial{
 			{dims: dims{"R": 1, "C": 1}}, {dims: dims{"R": 33, "C": 31}}, {dims: dims{"R": 31, "C": 33}}, {dims: dims{"R": 5, "C": 4095}},
 			{dims: dims{"R": 127, "C": 127}}, {dims: dims{"R": 128, "C": 256}}, {dims: dims{"R": 64, "C": 320}, inputs: outliers},
