@@ -28,6 +28,8 @@ var choiceCases = []choiceCase{
 	{"gemm", "f32", dims{"M": 16, "N": 4096, "K": 4096}}, {"gemm", "f32", dims{"M": 1023, "N": 1025, "K": 511}}, {"gemm", "f32", dims{"M": 1024, "N": 1024, "K": 1024}},
 	{"gemm", "f16", dims{"M": 1024, "N": 4096, "K": 4096}}, {"gemm", "f16", dims{"M": 4096, "N": 4096, "K": 512}}, {"gemm", "f16", dims{"M": 256, "N": 8448, "K": 4096}},
 	{"gemm", "f16", dims{"M": 128, "N": 16896, "K": 1024}}, {"gemm", "f16", dims{"M": 384, "N": 1024, "K": 2048}},
+	{"linear", "f16", dims{"M": 256, "N": 256, "K": 256}}, {"linear", "f16", dims{"M": 100, "N": 300, "K": 500}}, {"linear", "bf16", dims{"M": 2048, "N": 4096, "K": 1024}},
+	{"gated", "f16", dims{"M": 256, "N": 256, "K": 256}}, {"gated", "f16", dims{"M": 100, "N": 300, "K": 500}}, {"gated", "bf16", dims{"M": 1, "N": 4096, "K": 4096}},
 }
 
 // TestChoice predicts every step of a ladder at each shape.

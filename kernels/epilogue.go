@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"memwall/gpu"
 )
@@ -11,8 +12,17 @@ import (
 // linears are linear layers with what follows them, Y = X·Wᵀ + bias + residual, gateds the first half of a gated MLP,
 // Y = silu(X·Gᵀ)·(X·Uᵀ): as launches after each other, and fused into the product.
 var (
-	linears = slices.Concat(linear("linear/1_unfused", false), linear("linear/2_fused", true))
-	gateds  = slices.Concat(gated("gated/1_unfused", false), gated("gated/2_fused", true))
+	linears = slices.Concat(linear("linear/1_unfused", apart), linear("linear/2_fused", fused), linear("linear/3_wgmma", onHopper))
+	gateds  = slices.Concat(gated("gated/1_unfused", apart), gated("gated/2_fused", fused), gated("gated/3_wgmma", onHopper))
+)
+
+// way is how a step joins the product with the rest.
+type way int
+
+const (
+	apart    way = iota // launches after each other
+	fused               // in the registers of include/multiply.cuh
+	onHopper            // in those of include/multicast.cuh
 )
 
 // roundingTerms is what rounding an intermediate result to 16 bits errs by, in units of 2⁻²⁴.
@@ -38,19 +48,28 @@ func epilogueCases() []trial {
 	}
 }
 
+// epilogueShapes are a prompt's and a small batch's, of a layer with 4096 inputs; the step on warpgroups aims at what gemm's does.
+func epilogueShapes(name string) []benchShape {
+	prompt, few := benchShape{trial: trial{dims: dims{"M": 2048, "N": 4096, "K": 4096}}}, benchShape{trial: trial{dims: dims{"M": 16, "N": 4096, "K": 4096}}}
+	if strings.HasSuffix(name, "wgmma") {
+		prompt.own, prompt.share, prompt.aim = true, 600./989, "≥ 60.7% (600 TFLOP/s of an H200, by wgmma)"
+	}
+	return []benchShape{prompt, few}
+}
+
 // epilogue is what both families have in common: a row an element type.
 func epilogue(name string, fill func(k *Kernel, t gpu.DType, suffix string)) []*Kernel {
 	var variants []*Kernel
 	for _, v := range sixteenBits {
-		k := &Kernel{name: name, least: v.least, config: squares, pass: []string{"M", "N", "K"}, cases: epilogueCases(),
-			bench: []benchShape{{trial: trial{dims: dims{"M": 4096, "N": 14336, "K": 4096}}}}}
+		k := &Kernel{name: name, least: v.least, config: squares, pass: []string{"M", "N", "K"}, cases: epilogueCases(), bench: epilogueShapes(name)}
 		fill(k, v.dtype, v.suffix)
+		estimated(k, v.dtype.Bytes())
 		variants = append(variants, k)
 	}
 	return variants
 }
 
-func linear(name string, fused bool) []*Kernel {
+func linear(name string, how way) []*Kernel {
 	return epilogue(name, func(k *Kernel, t gpu.DType, suffix string) {
 		e := float64(t.Bytes())
 		k.operands = []operand{
@@ -87,15 +106,23 @@ func linear(name string, fused bool) []*Kernel {
 			delete(c, loadSectors)
 			c[flopsF32] = (given(d, "bias") + given(d, "residual")) * elements
 			c[loadBytes] += e * c[flopsF32]
-			if !fused { // the product comes back, and the sum leaves
+			if how == apart { // the product comes back, and the sum leaves
 				c[loadBytes] += e * elements
 				c[storeBytes] += e * elements
 				delete(c, storeRequests)
 			}
 			return c
 		}
-		if fused {
+		switch how {
+		case fused:
 			k.function = "linear_fused" + suffix
+			return
+		case onHopper:
+			onPairs(k, "linear_wgmma"+suffix, 256, []string{"w"}, []string{"y", "wmap", "xmap", "bias", "residual", "M", "N", "K"}, "linear/2_fused")
+			for _, without := range [][]string{{"bias"}, {"residual"}, {"bias", "residual"}} {
+				k.cases = append(k.cases, trial{dims: dims{"M": 33, "N": 72, "K": 72}, without: without})
+			}
+			k.counts = func(d dims) counters { return addedOnPairs(d, t) }
 			return
 		}
 		k.terms = func(d dims) float64 { return d.f("K") + 2 + roundingTerms(t) }
@@ -107,7 +134,7 @@ func linear(name string, fused bool) []*Kernel {
 	})
 }
 
-func gated(name string, fused bool) []*Kernel {
+func gated(name string, how way) []*Kernel {
 	return epilogue(name, func(k *Kernel, t gpu.DType, suffix string) {
 		e := float64(t.Bytes())
 		k.operands = []operand{
@@ -138,7 +165,7 @@ func gated(name string, fused bool) []*Kernel {
 			delete(c, loadSectors)
 			delete(c, flopsF32)
 			c[flopsTensor] *= 2
-			if fused { // a tile of X serves both
+			if how == fused { // a tile of X serves both
 				c[sharedLoads] *= 1.5
 				c[sharedStores] *= 1.5
 				c[loadBytes] += e * d.f("K") * d.f("N") * ceil(d.f("M"), 64)
@@ -152,8 +179,22 @@ func gated(name string, fused bool) []*Kernel {
 			delete(c, storeRequests)
 			return c
 		}
-		if fused {
+		switch how {
+		case fused:
 			k.function = "gated_fused" + suffix
+			return
+		case onHopper:
+			onPairs(k, "gated_wgmma"+suffix, 128, []string{"g", "u"}, []string{"y", "gmap", "umap", "xmap", "M", "N", "K"}, "gated/2_fused")
+			k.counts = func(d dims) counters {
+				c := pairCounts(d, 128, 64)
+				c.tensorTraffic(d, t, 256, 128)
+				c[loadBytes] += e * d.f("K") * d.f("N") * ceil(d.f("M"), 256) // U's
+				if d["K"]%64 == 0 {
+					c[loadSectors] = c[loadBytes] / 32
+				}
+				delete(c, flopsF32)
+				return c.inBoxes(d, 128)
+			}
 			return
 		}
 		k.terms = func(d dims) float64 { return d.f("K") + 16 + 2*roundingTerms(t) }
@@ -165,4 +206,24 @@ func gated(name string, fused bool) []*Kernel {
 			{idea: "multiply", function: "gated_multiply" + suffix, config: elementwise, args: []string{"y", "a", "b", "M", "N"}, flops: func(dims) float64 { return 0 }},
 		}
 	})
+}
+
+// addedOnPairs are the closed forms of linear/3_wgmma: 16 warps of a tile read the bias for eight lanes each, and those of rows that
+// there are the residual.
+func addedOnPairs(d dims, t gpu.DType) counters {
+	c := pairCounts(d, 256, 64)
+	c.tensorTraffic(d, t, 256, 256)
+	c.inBoxes(d, 256)
+	tall, pieces := ceil(d.f("M"), 256), ceil(d.f("N"), 8) // a request for eight columns
+	if d["N"]%8 != 0 {
+		pieces += ceil(d.f("N")-1, 8)
+	}
+	bias, residual := given(d, "bias"), given(d, "residual")
+	c[flopsF32] = bias * 256 * 256 * tall * ceil(d.f("N"), 256)
+	c[loadBytes] += float64(t.Bytes()) * d.f("N") * (128*tall*bias + d.f("M")*residual)
+	c[loadRequests] += pieces * (16*tall*bias + ceil(d.f("M"), 8)*residual)
+	if bias+residual > 0 {
+		delete(c, loadSectors)
+	}
+	return c
 }

@@ -28,5 +28,20 @@ func TestEpilogueHeaders(t *testing.T) {
 	near(t, "gated/2_fused: 4MN elements fewer, and X's tiles once", traffic(two)-traffic(one), 4*e*elements+e*m*k*n/64)
 	near(t, "gated/2_fused: the same tensor FLOPs", ratio(one.FLOPs[perf.FLOPTensor], two.FLOPs[perf.FLOPTensor]), 1)
 	near(t, "gated/2_fused: 6 ldmatrix for 16 mma", ratio(one.SharedLoad.Requests, one.FLOPs[perf.FLOPTensor]/(2*16*8*16)), 6.0/16)
+	const large = 256
+	rows, wide, added := h.dev.Randn(gpu.F16, large, k), h.dev.Randn(gpu.F16, 2*large, k), h.dev.Randn(gpu.F16, large, 2*large)
+	result := h.dev.Zeros(gpu.F16, large, 2*large)
+	pair := h.count(t, "gemm/12_multicast", result, wide, rows)
+	sum := h.count(t, "linear/3_wgmma", result, wide, rows, h.dev.Randn(gpu.F16, 2*large), added)
+	near(t, "linear/3_wgmma: gemm/12_multicast's tensor FLOPs", ratio(sum.FLOPs[perf.FLOPTensor], pair.FLOPs[perf.FLOPTensor]), 1)
+	near(t, "linear/3_wgmma: its barriers", ratio(sum.Barriers, pair.Barriers), 1)
+	near(t, "linear/3_wgmma: its reads, the residual once, the bias 128 times", float64(sum.GlobalLoad.Bytes), float64(pair.GlobalLoad.Bytes)+e*2*large*(large+128))
+	near(t, "linear/3_wgmma: adds of the bias alone", float64(sum.FLOPs[perf.FLOPF32]), 2*large*large)
+	half, halves := h.dev.Zeros(gpu.F16, large, large), [2]*gpu.Tensor{h.dev.Randn(gpu.F16, large, k), h.dev.Randn(gpu.F16, large, k)}
+	gate := h.count(t, "gated/3_wgmma", half, halves[0], halves[1], rows)
+	near(t, "gated/3_wgmma: 4MNK on tensor cores", float64(gate.FLOPs[perf.FLOPTensor]), 4*large*large*k)
+	near(t, "gated/3_wgmma: gemm/12_multicast's reads for 2N columns", ratio(gate.GlobalLoad.Bytes, pair.GlobalLoad.Bytes), 1)
+	near(t, "gated/3_wgmma: half as many boxes", ratio(gate.GlobalStore.Requests, pair.GlobalStore.Requests), 0.5)
+	near(t, "no bank conflicts", conflictsOf(sum)+conflictsOf(gate), 0)
 	near(t, "no bank conflicts", conflictsOf(apart)+conflictsOf(fused)+conflictsOf(two)+conflictsOf(one), 0)
 }

@@ -35,7 +35,7 @@ func aligned(d dims, elementBytes int) bool { return d["K"]*elementBytes%16 == 0
 // pairRows is the rows of Y of a CTA of include/multicast.cuh: they come in pairs, also for an odd number of tiles.
 func pairRows(d dims) int { return over(d["M"], 2*over(d["M"], 256)) }
 
-// gemmPaces are the paces of the steps of gemm and fp8gemm by name; those whose tile depends on the call work it out.
+// gemmPaces are the paces of the steps of gemm and of the families made of it, by name; those whose tile depends on the call work it out.
 var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 	"gemm/1_naive": func(dims, int) pace { return pace{16, 16, 1, 0, .1, .08} },
 	"gemm/2_coalesced": func(d dims, e int) pace {
@@ -67,12 +67,7 @@ var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 		}
 		return pace{64, 64, 64, .3, 1.37, 1.24}
 	},
-	"gemm/8_swizzle": func(d dims, e int) pace {
-		if !aligned(d, e) {
-			return pace{64, 64, 64, .3, 3.9, 1.4}
-		}
-		return pace{64, 64, 64, .3, .97, .37}
-	},
+	"gemm/8_swizzle":  func(d dims, e int) pace { return swizzlePace(d, e, .3, 1) },
 	"gemm/9_cp_async": pipelinePace,
 	"gemm/10_wgmma": func(d dims, _ int) pace {
 		if wgmmaTile(d) == 256 {
@@ -83,8 +78,23 @@ var gemmPaces = map[string]func(d dims, elementBytes int) pace{
 	},
 	"gemm/11_warp_specialised": func(dims, int) pace { return pace{128, 256, 64, 1.8, .73, .9} },
 	"gemm/12_multicast":        func(d dims, _ int) pace { return pace{pairRows(d), 256, 64, 2, .62, .62} },
+	"linear/1_unfused":         func(d dims, e int) pace { return swizzlePace(d, e, 5, 1) },
+	"linear/2_fused":           func(d dims, e int) pace { return swizzlePace(d, e, .3, 1) },
+	"linear/3_wgmma":           func(d dims, _ int) pace { return pace{pairRows(d), 256, 64, 2.5, .63, .63} },
+	"gated/1_unfused":          func(d dims, e int) pace { return swizzlePace(d, e, 5, 2) },
+	"gated/2_fused":            func(d dims, e int) pace { return swizzlePace(d, e, .3, 1.55) },
+	"gated/3_wgmma":            func(d dims, _ int) pace { return pace{pairRows(d), 128, 64, 2, .64, .67} },
 	"fp8gemm/1_mma":            func(dims, int) pace { return pace{64, 64, 128, .3, .8, .37} },
 	"fp8gemm/2_wgmma":          func(d dims, _ int) pace { return pace{pairRows(d), 256, 128, 2, .66, .62} },
+}
+
+// swizzlePace is that of kernels made of include/multiply.cuh: so many times the steps of gemm/8_swizzle.
+func swizzlePace(d dims, e int, start, times float64) pace {
+	p := pace{64, 64, 64, start, .97 * times, .37 * times}
+	if !aligned(d, e) {
+		p.alone, p.shared = 3.9*times, 1.4*times
+	}
+	return p
 }
 
 // pipelinePace is that of gemm/9_cp_async. Where rows start on an even address alone, its copies are waited for.

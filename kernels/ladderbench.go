@@ -317,11 +317,11 @@ func (b *bencher) time(k *Kernel, s trial) (t benchTime) {
 // sampleOf is the power of two that leaves benchWork of a step's work, and CTAs enough; less where an SM of the sample would have
 // more of them than one of the whole grid.
 func (k *Kernel) sampleOf(d dims) int {
-	ctas, cluster := 1, 1
+	ctas, cluster, most := 1, 1, 0.0 // of the launch with the most FLOPs, of several alike with the most CTAs
 	for _, p := range k.shares(d) {
 		_, config := p.stage.entry(d)
-		if n := count(config.Grid); n >= ctas {
-			ctas, cluster = n, count(config.Cluster)
+		if n := count(config.Grid); p.flops > most || p.flops == most && n >= ctas {
+			ctas, cluster, most = n, count(config.Cluster), p.flops
 		}
 	}
 	work, step := math.Max(k.bytes.of(d), k.flops.of(d)), 1

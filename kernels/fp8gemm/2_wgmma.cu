@@ -37,13 +37,13 @@ static __device__ __forceinline__ void scaled(float (&acc)[128], const float *__
 #define SCALES const float *xscale, const float *wscale, int m, int n, int k, int xs, int ws
 #define GEMM(NAME, FP8, T)                                                                                                     \
   extern "C" __global__ void __launch_bounds__(PAIR_THREADS, 1) NAME(MAP y, MAP w, MAP x, SCALES) {                             \
-    pair_product<FP8>(x, w, w, m, k, (n + 255) / 256, 256, 128, [&](float (&acc)[128], int row, int tile, unsigned boxes, int id) { \
+    pair_product<FP8>(x, w, w, m, k, (n + 255) / 256, 256, 128, FromZero(), [&](float (&acc)[128], int row, int tile, unsigned boxes, int id) { \
       scaled(acc, xscale, wscale, row, tile * 256, xs, ws);                                                                    \
       leave_boxes<T, 256>(acc, y, row, tile * 256, n, boxes, id);                                                              \
     });                                                                                                                        \
   }                                                                                                                            \
   extern "C" __global__ void __launch_bounds__(PAIR_THREADS, 1) NAME##_ragged(T *__restrict__ y, MAP w, MAP x, SCALES) {        \
-    pair_product<FP8>(x, w, w, m, k, (n + 255) / 256, 256, 128, [&](float (&acc)[128], int row, int tile, unsigned, int) {      \
+    pair_product<FP8>(x, w, w, m, k, (n + 255) / 256, 256, 128, FromZero(), [&](float (&acc)[128], int row, int tile, unsigned, int) {      \
       scaled(acc, xscale, wscale, row, tile * 256, xs, ws);                                                                    \
       leave_fragments<T, 256>(acc, y, row, tile * 256, m, n);                                                                  \
     });                                                                                                                        \

@@ -21,12 +21,12 @@
 #define MAP const __grid_constant__ TensorMap
 #define GEMM(NAME, T)                                                                                                          \
   extern "C" __global__ void __launch_bounds__(PAIR_THREADS, 1) NAME(MAP y, MAP w, MAP x, int m, int n, int k) {                \
-    pair_product<T>(x, w, w, m, k, (n + 255) / 256, 256, 128, [&](const float (&acc)[128], int row, int tile, unsigned boxes, int id) { \
+    pair_product<T>(x, w, w, m, k, (n + 255) / 256, 256, 128, FromZero(), [&](const float (&acc)[128], int row, int tile, unsigned boxes, int id) { \
       leave_boxes<T, 256>(acc, y, row, tile * 256, n, boxes, id);                                                              \
     });                                                                                                                        \
   }                                                                                                                            \
   extern "C" __global__ void __launch_bounds__(PAIR_THREADS, 1) NAME##_ragged(T *__restrict__ y, MAP w, MAP x, int m, int n, int k) { \
-    pair_product<T>(x, w, w, m, k, (n + 255) / 256, 256, 128, [&](const float (&acc)[128], int row, int tile, unsigned, int) {  \
+    pair_product<T>(x, w, w, m, k, (n + 255) / 256, 256, 128, FromZero(), [&](const float (&acc)[128], int row, int tile, unsigned, int) {  \
       leave_fragments<T, 256>(acc, y, row, tile * 256, m, n);                                                                  \
     });                                                                                                                        \
   }

@@ -15,6 +15,12 @@ static __device__ __forceinline__ int2 pair_place(int tile, int tall, int across
   return make_int2(band * PAIR_BAND + in % rows, in / rows);
 }
 
+// FromZero is the usual beginning of sums.
+struct FromZero {
+  static constexpr bool ADDS = false;  // the first wgmma overwrites
+  __device__ __forceinline__ void operator()(float (&)[PAIR_WEIGHTS / 2], int, int) const {}
+};
+
 // pair_copy is the producer, one thread of a CTA: it keeps the ring filled with its own rows of X and, for both CTAs, with its half
 // of the rows of W. Those of tile i begin at i * step, the second CTA's `apart` further.
 static __device__ __forceinline__ void pair_copy(const TensorMap &xmap, const TensorMap &wmap, int tall, int across, int steps, int columns, int step,
@@ -36,11 +42,11 @@ static __device__ __forceinline__ void pair_copy(const TensorMap &xmap, const Te
 // pair_product multiplies X [m, k] with matrices of rows of W, elements of type T: leave(acc, row, tile, boxes, group) gets a
 // warpgroup's accumulators of 64 rows of Y from `row` on and of the 256 rows of W of a tile; boxes are two of 64 x 64 results in
 // shared memory, group a barrier of its own. Those rows are those that `first` has from tile * step on, and those that `second` has
-// from tile * step + apart on, 128 each. All threads of both CTAs call it.
+// from tile * step + apart on, 128 each. begin(acc, row, tile) sets what the sums begin with. All threads of both CTAs call it.
 // The Go loop: go func() { for tile { for t { empty[s].wait(); copy(s) } } }(); for tile { for t { full[s].wait(); acc += xs*ws^T; empty[s].arrive() }; leave(acc) }
-template <typename T, typename Leave>
+template <typename T, typename Begin, typename Leave>
 static __device__ __forceinline__ void pair_product(const TensorMap &xmap, const TensorMap &first, const TensorMap &second, int m, int k, int across,
-                                                    int step, int apart, Leave leave) {
+                                                    int step, int apart, Begin begin, Leave leave) {
   __shared__ __align__(8) unsigned long long full[PAIR_STAGES], empty[PAIR_STAGES];
   unsigned tiles = (shared_address(pair_ring) + 1023) & ~1023u, fulls = shared_address(full), empties = shared_address(empty), rank = cluster_rank();
   constexpr int COLUMNS = 128 / sizeof(T);
@@ -64,6 +70,9 @@ static __device__ __forceinline__ void pair_product(const TensorMap &xmap, const
     float acc[PAIR_WEIGHTS / 2];
     Ring<PAIR_STAGES> at{0, 0};
     for (int tile = blockIdx.x / 2; tile < tall * across; tile += gridDim.x / 2) {
+      int2 place = pair_place(tile, tall, across);
+      int row = place.x * PAIR_ROWS + rank * PAIR_SIDE + half * 64;
+      begin(acc, row, place.y);
       unsigned before = 0;  // the barrier of the stage that the group under way reads
       for (int t = 0; t < steps; t++, at.next()) {
         barrier_wait(fulls + 8 * at.stage, at.parity);
@@ -72,7 +81,7 @@ static __device__ __forceinline__ void pair_product(const TensorMap &xmap, const
         keep(acc);
         wgmma_fence();
 #pragma unroll
-        for (int kk = 0; kk < 4; kk++) wgmma<T, PAIR_WEIGHTS>(acc, a + 2 * kk, b + 2 * kk, t + kk);
+        for (int kk = 0; kk < 4; kk++) wgmma<T, PAIR_WEIGHTS>(acc, a + 2 * kk, b + 2 * kk, Begin::ADDS ? 1 : t + kk);
         wgmma_commit();
         wgmma_wait<1>();
         if (lane < 2 && t > 0) barrier_arrive_at(before, lane);
@@ -81,8 +90,7 @@ static __device__ __forceinline__ void pair_product(const TensorMap &xmap, const
       wgmma_wait<0>();
       keep(acc);
       if (lane < 2) barrier_arrive_at(before, lane);
-      int2 place = pair_place(tile, tall, across);
-      leave(acc, place.x * PAIR_ROWS + rank * PAIR_SIDE + half * 64, place.y, tiles + PAIR_STAGES * PAIR_STAGE + half * 2 * BOX, group);
+      leave(acc, row, place.y, tiles + PAIR_STAGES * PAIR_STAGE + half * 2 * BOX, group);
     }
     if (threadIdx.x % 128 == 0) store_read();
   }
