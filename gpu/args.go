@@ -184,7 +184,11 @@ func (p *packer) putNumber(i int, v reflect.Value) error {
 	case reflect.Float32:
 		return p.putSized(i, v, 4, 'f', uint64(math.Float32bits(float32(v.Float()))))
 	}
-	return p.fail(i, "give a Tensor, a Buffer or a number", "%s cannot be an argument", v.Type())
+	how := "give a Tensor, a Buffer or a number"
+	if k := v.Kind(); (k == reflect.Slice || k == reflect.Array) && canBeNumber(reflect.Zero(v.Type().Elem())) {
+		how = "make a tensor of it: x := dev.From(…), and give x"
+	}
+	return p.fail(i, how, "%s cannot be an argument", v.Type())
 }
 
 // sizedAs says whether v's Go type has a size, and that one.

@@ -128,7 +128,7 @@ func TestPackErrors(t *testing.T) {
 		{[]string{"struct"}, []any{1}, "launch scale: argument 1 (.b8[12]): it is a structure or an array, int is a number\ngive its bytes: a []byte of length 12"},
 		{[]string{"struct"}, []any{[]byte{1}}, "launch scale: argument 1 (.b8[12]): 1 B given, the parameter has 12 B\nlay the structure out as C does"},
 		{[]string{"u32"}, []any{"seven"}, "launch scale: argument 1 (.u32): string cannot be an argument\ngive a Tensor, a Buffer or a number"},
-		{[]string{"u32"}, []any{[]float32{1}}, "launch scale: argument 1 (.u32): []float32 cannot be an argument\ngive a Tensor, a Buffer or a number"},
+		{[]string{"u32"}, []any{[]float32{1}}, "launch scale: argument 1 (.u32): []float32 cannot be an argument\nmake a tensor of it: x := dev.From(…), and give x"},
 	} {
 		_, err := packOne(c.types, c.args...)
 		var e *Error

@@ -16,7 +16,7 @@ var (
 	initNumber    = regexp.MustCompile(initMark + `\d+`)
 	mainQualifier = regexp.MustCompile(`"main"\.|\bmain\.`)
 	manyValues    = regexp.MustCompile(`^multiple-value (.+) \(value of type \([^,()]+, (?:err )?error\)\) in single-value context$`)
-	noFieldMethod = regexp.MustCompile(`^(.+)\.(\w+) undefined \((type .+ has no field or method \w+)(?:, but does have (?:field|method) (\w+))?\)$`)
+	noFieldMethod = regexp.MustCompile(`^(.+)\.(\w+) undefined \((type .+ has no field or method \w+)(?:, but does have (unexported )?(?:field|method) (\w+))?\)$`)
 )
 
 // cleanMessage takes the compiler's own marks out of a message.
@@ -38,8 +38,8 @@ func (c *compilation) diagnostic(e types.Error, part fragment, offset int) Diagn
 		d.Hint = m[3]
 		if near := c.nearSelector(e.Pos, m[2]); near != "" {
 			d.Hint = "did you mean " + near + "?"
-		} else if m[4] != "" {
-			d.Hint = "did you mean " + m[4] + "?"
+		} else if m[4] == "" && m[5] != "" {
+			d.Hint = "did you mean " + m[5] + "?"
 		}
 		if why := c.lostMethod(e.Pos, m[2]); why != "" {
 			d.Hint = why
@@ -60,6 +60,9 @@ func (c *compilation) diagnostic(e types.Error, part fragment, offset int) Diagn
 	}
 	if m := manyValues.FindStringSubmatch(d.Message); m != nil {
 		d.Hint = "it also returns an error: give its first value a name, v := " + m[1] + ", and use that"
+	}
+	if strings.Contains(d.Message, " as gpu.Config value in argument to ") {
+		d.Hint = "a launch begins with its shape: gpu.Threads(n, 256), or gpu.Config{Grid: gpu.Dim(64), CTA: gpu.Dim(256)}"
 	}
 	if strings.HasPrefix(d.Message, "declared and not used: ") {
 		d.Hint = "inside functions and statements Go wants every variable used; assign it to _"

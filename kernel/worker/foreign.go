@@ -2,6 +2,8 @@ package worker
 
 import (
 	"fmt"
+	"go/token"
+	"go/types"
 	"maps"
 	"slices"
 	"strings"
@@ -36,7 +38,7 @@ func (w *worker) compile(c *cell, o order) *pipe.Error {
 		declare = append(declare, fmt.Sprintf("var %s = gpu.CellModule(%d).Entry(%q)", name, c.Count, name))
 	}
 	for _, name := range module.Variables() {
-		declare = append(declare, fmt.Sprintf("var %s = gpu.CellModule(%d).Variable(%q)", name, c.Count, name))
+		declare = append(declare, fmt.Sprintf("var %s = gpu.CellModule(%d).Variable(%q)", variableName(name), c.Count, name))
 	}
 	if len(entries) == 0 {
 		w.port.Print(true, []byte("the cell has no entry to launch: an entry is __global__ in CUDA C++ (a template with an instantiation), .entry in PTX\n"))
@@ -46,14 +48,55 @@ func (w *worker) compile(c *cell, o order) *pipe.Error {
 			return cellError(c.ctx, out.Err)
 		}
 	}
-	shown := map[string]bool{}
-	for _, name := range names {
-		if line := entries[name].Resources(); !shown[line] {
-			shown[line] = true
-			w.port.Print(false, []byte(line+"\n"))
+	for _, name := range append(names, module.Variables()...) {
+		if what := hidden(name); what != "" {
+			w.port.Print(true, []byte(name+" is the cell's from here on, and hides "+what+": give it another name there, or %reset\n"))
 		}
 	}
+	for _, line := range resources(entries, names) {
+		w.port.Print(false, []byte(line+"\n"))
+	}
 	return nil
+}
+
+// resources are what each entry takes, a line each, with its names in Go where they are not its own.
+func resources(entries map[string]*gpu.Function, names []string) (lines []string) {
+	of := map[string][]string{} // names by the entry's PTX name
+	var order []string
+	for _, name := range names {
+		entry := entries[name].Name()
+		if of[entry] == nil {
+			order = append(order, entry)
+		}
+		of[entry] = append(of[entry], name)
+	}
+	for _, entry := range order {
+		line := entries[of[entry][0]].Resources()
+		if own, _, _ := strings.Cut(line, ":"); len(of[entry]) > 1 || of[entry][0] != own {
+			line = strings.Join(of[entry], ", ") + " = " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// hidden is what of Go a name of the cell hides that later cells may miss; "" for most names.
+func hidden(name string) string {
+	if types.Universe.Lookup(name) != nil {
+		return "Go's " + name
+	}
+	if slices.Contains([]string{"fmt", "math", "strings", "sort", "slices", "time", "os", "kernels", "display", "quant", "exercise", "kvcache"}, name) {
+		return "the package " + name
+	}
+	return ""
+}
+
+// variableName is the name in Go of a __device__ or __constant__ variable.
+func variableName(name string) string {
+	if token.IsKeyword(name) || name == "gpu" || name == "dev" || name == "init" || name == "main" {
+		return name + "_"
+	}
+	return name
 }
 
 // foreignError is why the text cannot be compiled or loaded.

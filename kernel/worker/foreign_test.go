@@ -34,6 +34,7 @@ func TestCUDACells(t *testing.T) {
 		"template <typename T, int N> __global__ void add(T *x) { x[threadIdx.x] += N; }\ntemplate __global__ void add<float, 4>(float *);\ntemplate __global__ void add<double, 2>(double *);\n" +
 		"__global__ void func(float *x) { int unused; x[threadIdx.x] *= 2; }\n")
 	if err != nil || !strings.HasPrefix(got, "stdout: dev is virtual:t4 (T4 16 GB)\n|stderr: cell 1:13:38: warning: variable \"unused\" was declared but never referenced") ||
+		!strings.Contains(got, "add_double_2 = add<double, 2>: ") || !strings.Contains(got, "func_ = func: ") || !strings.Contains(got, "\nscale: ") ||
 		strings.Count(got, " registers, no spills, 0 B shared (cubin sm_75, NVRTC 12.9.") != 4 || !strings.Contains(got, "; occupancy 100% at 256 threads a CTA, limited by warps (FORMULA)\n") {
 		t.Errorf("%s %+v", got, err)
 	}
@@ -47,8 +48,16 @@ func TestCUDACells(t *testing.T) {
 	if err == nil || !strings.Contains(strings.Join(err.Traceback, "\n"), "from cell 1:7: if (i < n) x[i] = x[i] * a + coeff[i % 3];") {
 		t.Errorf("%+v", err)
 	}
-	r.want("%%cuda\n__global__ void bad(float *x) {\n  x[0] = y;\n}", "", "gpu.Error: cell 5:3:10: error: identifier \"y\" is undefined\n  x[0] = y;\n         ^")
-	r.want("%%cuda -o x.cubin\n__global__ void bad() {}", "", "gpu.Error: nvrtc: cell 6: option \"-o\" is refused: it is not one of those that memwall passes on (-D, -U, -I, -include, -std, -use_fast_math, -ftz, -prec-div, -prec-sqrt, -fmad, -maxrregcount, -G, -w, -diag-suppress …)")
+	r.want("scale.Launch(64, x, 2, 100)", "", "cell 5, 1:14: cannot use 64 (untyped int constant) as gpu.Config value in argument to scale.Launch\n    scale.Launch(64, x, 2, 100)\n                 ^\n"+
+		"a launch begins with its shape: gpu.Threads(n, 256), or gpu.Config{Grid: gpu.Dim(64), CTA: gpu.Dim(256)}")
+	r.want("coeff.Put(1)", "", "cell 6, 1:7: undefined: coeff.Put\n    coeff.Put(1)\n          ^\ntype *gpu.Tensor has no field or method Put")
+	if got, err = r.run("%%cuda\n__device__ int type = 3;\n__global__ void copy() { atomicAdd(&type, 1); }"); err != nil ||
+		!strings.HasPrefix(got, "stderr: copy is the cell's from here on, and hides Go's copy: give it another name there, or %reset\n|stdout: copy: ") {
+		t.Errorf("%s %+v", got, err)
+	}
+	r.want("type_.Ints()", "value: [3]", "")
+	r.want("%%cuda\n__global__ void bad(float *x) {\n  x[0] = y;\n}", "", "gpu.Error: cell 9:3:10: error: identifier \"y\" is undefined\n  x[0] = y;\n         ^")
+	r.want("%%cuda -o x.cubin\n__global__ void bad() {}", "", "gpu.Error: nvrtc: cell 10: option \"-o\" is refused: it is not one of those that memwall passes on (-D, -U, -I, -include, -std, -use_fast_math, -ftz, -prec-div, -prec-sqrt, -fmad, -maxrregcount, -G, -w, -diag-suppress …)")
 }
 
 const racePTX = "%%ptx\n.version 7.0\n.target sm_80\n.address_size 64\n.visible .entry swap(.param .u64 p) {\n.reg .b64 %rd<4>;\n.reg .b32 %r<6>;\n.shared .b32 tile[64];\n" +
