@@ -42,6 +42,7 @@ var families = []struct {
 	{pageds, false},
 	{kvquants, false},
 	{quantizes, true},
+	{scaleds, true},
 	{dequantizes, false},
 	{qgemvs, true},
 	{qgemms, true},

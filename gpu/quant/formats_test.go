@@ -98,7 +98,7 @@ func TestFormatErrors(t *testing.T) {
 		{"NaN", func() error { _, err := q4.Encode(nan); return err }, "quant: value 33 is NaN: Q4_0 has no code for it"},
 		{"Inf", func() error { _, err := q4.Encode(inf); return err }, "quant: value 0 is -Inf: Q4_0 has no code for it"},
 		{"small", func() error { _, err := Small("e9m9"); return err }, `quant: there is no small float "e9m9"; there are e4m3, e5m2, e2m3, e3m2, e2m1`},
-		{"int8", func() error { _, err := EncodeInt8(nan, 2, 32, 0, false); return err }, "quant: value [1, 1] is NaN: int8 has no code for it"},
+		{"int8", func() error { _, err := EncodeInt8(nan, 2, 32, 0, false); return err }, "quant: value [1, 1] is NaN: with a scale, int8 has no code for it"},
 		{"int8 group", func() error { _, err := EncodeInt8(inf, 1, 32, 5, false); return err }, "quant: int8 with groups of 5: they do not divide 32 columns"},
 		{"int8 tensor", func() error { _, err := EncodeInt8(inf, 1, 32, 8, true); return err }, "quant: int8 with one scale for the tensor has no groups, and 8 were asked for"},
 		{"int8 size", func() error { _, err := EncodeInt8(inf, 2, 32, 0, false); return err }, "quant: int8 of [2, 32]: 32 values"},
