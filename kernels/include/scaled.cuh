@@ -33,6 +33,16 @@ using E5M2 = Small<5, 2>;
 // magnitude_bits orders |v| as integers do: NaN lies above infinity, and that above all numbers.
 static __device__ __forceinline__ unsigned magnitude_bits(float v) { return __float_as_uint(v) & 0x7fffffffu; }
 
+// larger is the larger of a magnitude and |v|; a NaN stays.
+static __device__ __forceinline__ float larger(float most, float v) {
+#if __CUDA_ARCH__ >= 800
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(most) : "f"(fabsf(v)));
+  return most;
+#else
+  return __uint_as_float(max(magnitude_bits(most), magnitude_bits(v)));
+#endif
+}
+
 // Span is the scale of a span and what its values are multiplied by.
 struct Span { float scale, by; };
 

@@ -40,18 +40,19 @@ struct Piece {
 // largest_of is the largest magnitude of n values from x on, over the threads that share them, each from t on.
 template <typename T>
 static __device__ __forceinline__ unsigned largest_of(const T *x, int n, int t, int threads, bool wide) {
-  unsigned largest = 0;
+  float of_thread = 0;
   if (wide) {
 #pragma unroll 4
     for (int i = t; i < n / Piece<T>::N; i += threads) {
       Piece<T> p(reinterpret_cast<const uint4 *>(x)[i]);
 #pragma unroll
-      for (int j = 0; j < Piece<T>::N; j++) largest = max(largest, magnitude_bits(p.v[j]));
+      for (int j = 0; j < Piece<T>::N; j++) of_thread = larger(of_thread, p.v[j]);
     }
   } else {
 #pragma unroll 4
-    for (int i = t; i < n; i += threads) largest = max(largest, magnitude_bits(to_float(x[i])));
+    for (int i = t; i < n; i += threads) of_thread = larger(of_thread, to_float(x[i]));
   }
+  unsigned largest = magnitude_bits(of_thread);
   for (int lanes = min(threads, 32) / 2; lanes > 0; lanes /= 2) largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, lanes));
   if (threads <= 32) return largest;
   __shared__ unsigned of[THREADS / 32];
