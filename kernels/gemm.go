@@ -9,7 +9,7 @@ import (
 
 // gemms multiply a matrix by a matrix, Y = X·Wᵀ: the prefill of every linear layer, over the same weights as gemv.
 // m runs along the grid's x, so that CTAs that start together share rows of W.
-var gemms = slices.Concat(simtGEMMs, tensorGEMMs, hopperGEMMs)
+var gemms = slices.Concat(simtGEMMs, tensorGEMMs, hopperGEMMs, splitGEMMs)
 
 // elements are the choices of element types, with what the entries' names end in.
 type elements []struct {
@@ -85,7 +85,11 @@ func gemmShapes(name string) []benchShape {
 	case "gemm/12_multicast":
 		shape.own, shape.share, shape.aim = true, 600./989, "≥ 60.7% (600 TFLOP/s of an H200, by wgmma)"
 	}
-	return []benchShape{shape}
+	few := benchShape{trial: trial{dims: dims{"M": 64, "N": 64, "K": 16384}}}
+	if name == "gemm/13_split_k" {
+		return []benchShape{few}
+	}
+	return []benchShape{shape, few}
 }
 
 // loads adds what every step counts that copies tiles of bm rows of X and bn rows of W: each row once for every tile that

@@ -93,3 +93,63 @@ func pipelined(variants []*Kernel) []*Kernel {
 	}
 	return variants
 }
+
+// splitGEMMs cut K among CTAs of 64 × 64.
+var splitGEMMs = splitColumns(gemm("gemm/13_split_k", "gemm_slice", sixteenBits, 64, 64, gpu.Dim(128), func(d dims, t gpu.DType) counters {
+	tiles, elements := ceil(d.f("M"), 64)*ceil(d.f("N"), 64), d.f("M")*d.f("N")
+	steps, ctas, adding := ceil(d.f("K"), 64), tiles*d.f("S"), ceil(elements, 32)
+	c := counters{flopsTensor: 2 * 64 * 64 * 64 * tiles * steps, conflicts: 0}
+	c.tensorTraffic(d, t, 64, 64)
+	c[flopsF32] = 3*64*64*ctas + elements*(d.f("S")+7)
+	c[barriers] = 4*tiles*steps + 2*4*ctas + 8*adding
+	c[loadBytes] += 4 * elements * d.f("S")
+	c[storeBytes] += 4 * elements * d.f("S")
+	delete(c, loadRequests)
+	delete(c, loadSectors)
+	delete(c, storeRequests)
+	return c
+}))
+
+// columnSlices is how many slices gemm/13_split_k cuts K into, and of how many steps of 64 columns: one for each CTA that the SMs have
+// room for beside the other tiles, two of them an SM, but four steps a slice.
+func columnSlices(d dims) (slices, steps int) {
+	all := over(d["K"], 64)
+	slices = max(min(2*d[multiprocessors]/max(over(d["M"], 64)*over(d["N"], 64), 1), all/4), 1)
+	steps = max(over(all, slices), 1)
+	return max(over(all, steps), 1), steps
+}
+
+// splitColumns gives a step the two launches of gemm/13_split_k.
+func splitColumns(variants []*Kernel) []*Kernel {
+	for _, k := range variants {
+		suffix := strings.TrimPrefix(k.function, "gemm_slice")
+		k.far, k.config, k.function = nil, nil, ""
+		k.derived = []derivedExtent{
+			{"S", func(d dims) int { slices, _ := columnSlices(d); return slices }},
+			{"steps", func(d dims) int { _, steps := columnSlices(d); return steps }},
+		}
+		k.workspaces = []workspace{{name: "part", dtype: gpu.F32, shape: []string{"S", "M", "N"}}}
+		k.stages = []stage{
+			{idea: "slices", function: "gemm_slice" + suffix, args: []string{"part", "w", "x", "M", "N", "K", "steps"}, main: true, config: func(d dims) gpu.Config {
+				return gpu.Config{Grid: gpu.Dim(over(d["M"], 64), over(d["N"], 64), d["S"]), CTA: gpu.Dim(128), Shared: 5 * (64 + 64) * 64 * 2}
+			}},
+			{idea: "sum", function: "gemm_add" + suffix, args: []string{"y", "part", "M", "N", "S"}, flops: func(dims) float64 { return 0 }, config: func(d dims) gpu.Config {
+				return gpu.Config{Grid: gpu.Dim(over(d["M"]*d["N"], 32)), CTA: gpu.Dim(256)}
+			}},
+		}
+		k.estimate = func(d dims) float64 {
+			ctas := float64(over(over(d["M"], 64)*over(d["N"], 64)*d["S"], d[multiprocessors]))
+			step := .36
+			if ctas > 1 {
+				step = .45 * ctas
+			}
+			if !aligned(d, 2) {
+				step *= 3
+			}
+			elements := d.f("M") * d.f("N")
+			return 2*launchTime + 2 + step*d.f("steps") + 8*elements*d.f("S")/(bandwidth*d.f(multiprocessors)) + .05*ceil(ceil(elements, 32), d[multiprocessors])
+		}
+		k.cases = append(k.cases, trial{dims: dims{"M": 33, "N": 66, "K": 8192}}, trial{dims: dims{"M": 64, "N": 64, "K": 2050}})
+	}
+	return variants
+}

@@ -69,6 +69,15 @@ func TestGEMMHeaders(t *testing.T) {
 	near(t, "9_cp_async: 8 ldmatrix for 32 mma", ratio(async.SharedLoad.Requests, async.FLOPs[perf.FLOPTensor]/(2*16*8*16)), 0.25)
 	near(t, "9_cp_async: no bank conflicts", conflictsOf(async), 0)
 
+	// 64 × 64 of K = 4096 are 16 slices of four steps.
+	long := []any{h.dev.Zeros(gpu.F16, 64, 64), h.dev.Randn(gpu.F16, 64, 4096), h.dev.Randn(gpu.F16, 64, 4096)}
+	whole, cut := h.count(t, "gemm/9_cp_async", long...), h.count(t, "gemm/13_split_k", long...)
+	near(t, "13_split_k: 9_cp_async's loads, and the slices once", float64(cut.GlobalLoad.Bytes), float64(whole.GlobalLoad.Bytes)+4*64*64*16)
+	near(t, "13_split_k: the same tensor FLOPs", ratio(cut.FLOPs[perf.FLOPTensor], whole.FLOPs[perf.FLOPTensor]), 1)
+	near(t, "13_split_k: the result and the slices are written", float64(cut.GlobalStore.Bytes), float64(whole.GlobalStore.Bytes)+4*64*64*16)
+	near(t, "13_split_k: adds of four warps in each CTA, and of the slices", float64(cut.FLOPs[perf.FLOPF32]), 3*64*64*16+64*64*(16+7))
+	near(t, "13_split_k: no bank conflicts", conflictsOf(cut), 0)
+
 	huge := args(gpu.F16, 33792) // 132 tiles of 128 × 256: enough for 10_wgmma's largest
 	warpgroups, steps := h.count(t, "gemm/10_wgmma", huge...), float64(33792/256)
 	near(t, "10_wgmma: 2MNK on tensor cores", float64(warpgroups.FLOPs[perf.FLOPTensor]), 2*m*33792*k)

@@ -75,7 +75,7 @@ func TestBest(t *testing.T) {
 	}{
 		{"virtual:h200", gpu.F16, 128 * 132, 512, 64, "gemm/12_multicast"},
 		{"virtual:h200", gpu.F16, 512, 512, 512, "gemm/10_wgmma"}, {"virtual:h200", gpu.BF16, 512, 512, 512, "gemm/10_wgmma"},
-		{"virtual:h200", gpu.F16, 16, 2048, 1024, "gemm/9_cp_async"}, {"virtual:h200", gpu.F16, 256, 512, 510, "gemm/9_cp_async"},
+		{"virtual:h200", gpu.F16, 16, 2048, 1024, "gemm/9_cp_async"}, {"virtual:h200", gpu.F16, 256, 512, 510, "gemm/13_split_k: slices"},
 		{"virtual:h200", gpu.F16, 100, 512, 0, "gemm/1_naive"}, {"virtual:h200", gpu.F32, 1024, 1024, 64, "gemm/6_vectorised"},
 		{"virtual:h200", gpu.F16, 33, 77, 130, "gemm/2_coalesced"}, {"virtual:h200", gpu.F32, 33, 77, 130, "gemm/2_coalesced"},
 		{"virtual:b200", gpu.BF16, 512, 512, 512, "gemm/9_cp_async"}, {"virtual:l4", gpu.F16, 512, 512, 512, "gemm/9_cp_async"},
