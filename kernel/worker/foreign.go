@@ -25,6 +25,9 @@ func (w *worker) compile(c *cell, o order) *pipe.Error {
 		}
 	}
 	module, err := w.load(c, o)
+	if err != nil && c.ctx.Err() != nil {
+		return cellError(c.ctx, &session.Error{Name: "Interrupted", Value: "the cell was interrupted", Traceback: []string{"Interrupted: the cell was interrupted"}})
+	}
 	if err != nil {
 		return cellError(c.ctx, foreignError(o, err))
 	}

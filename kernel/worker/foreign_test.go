@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"memwall/gpu"
 )
@@ -84,4 +86,27 @@ func TestSanitizeCells(t *testing.T) {
 			t.Errorf("%q %+v\nwant %q", got, err, c.want)
 		}
 	}
+}
+
+// An interrupt ends the compiler too, and is told as one.
+func TestInterruptedCompile(t *testing.T) {
+	if err := gpu.CompilerAvailable(); err != nil {
+		t.Log("the CUDA C++ compiler is not installed: no compilation is interrupted")
+		return
+	}
+	r := newRig(t)
+	r.want("0", "value: 0", "") // the worker is there
+	var text strings.Builder
+	fmt.Fprintf(&text, "%%%%cuda\n// not cached: %d\n", time.Now().UnixNano())
+	for i := range 400 {
+		fmt.Fprintf(&text, "extern \"C\" __global__ void k%d(float *x) {\n  float a[64];\n  for (int i = 0; i < 64; i++) a[i] = x[i];\n  for (int k = 0; k < 64; k++)\n"+
+			"    for (int i = 0; i < 64; i++) a[i] = sinf(a[i]) * a[(i * 7 + k) & 63] + %d;\n  for (int i = 0; i < 64; i++) x[i] = a[i];\n}\n", i, i)
+	}
+	asked := make(chan time.Time, 1)
+	time.AfterFunc(400*time.Millisecond, func() { asked <- time.Now(); r.Interrupt() })
+	r.want(text.String(), "", "Interrupted: the cell was interrupted")
+	if took := time.Since(<-asked); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	r.want("1", "value: 1", "")
 }

@@ -165,6 +165,9 @@ func newRequest(install *installation, s Source) (*request, bool) {
 	r.Options = append(r.Options, "--gpu-architecture="+s.Arch, "-lineinfo")
 	options, included := absoluteIncludes(s.Options)
 	r.Options = append(r.Options, options...)
+	if !included && lightGroups(s) {
+		r.Options = append(r.Options, "--define-macro=_CG_LIMIT_INCLUDED_DEPENDENCIES")
+	}
 	for _, dir := range install.headers {
 		r.Options = append(r.Options, "--include-path="+dir)
 	}

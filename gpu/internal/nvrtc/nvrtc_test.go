@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -287,6 +288,64 @@ func TestHeadersOfTheWheels(t *testing.T) {
 		}
 		if strings.Contains(r.PTX, "site-packages") || !strings.Contains(r.PTX, "\"cell 7\"") || r.Functions["f"].Registers == 0 {
 			t.Errorf("%s: the PTX names a machine's folders, or lacks the source's name", header)
+		}
+	}
+}
+
+// cooperative_groups.h without the parts of libcu++ that it includes gives the same code. What uses them has them.
+func TestLightGroups(t *testing.T) {
+	if !present(t) {
+		return
+	}
+	const source = `#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void sums(float *x, int n) {
+  __shared__ float tile[256];
+  auto grid = cg::this_grid();
+  auto block = cg::this_thread_block();
+  auto warp = cg::tiled_partition<32>(block);
+  auto quad = cg::tiled_partition<4>(warp);
+  cg::memcpy_async(block, tile, x, sizeof(float) * 256);
+  cg::wait(block);
+  float v = tile[block.thread_rank()];
+  v = cg::reduce(warp, v, cg::plus<float>()) + quad.shfl_xor(v, 1) + cg::inclusive_scan(warp, v);
+  if (v > 0) { auto some = cg::coalesced_threads(); v += some.size() + cg::reduce(some, (int)v, cg::greater<int>()); }
+  auto parts = cg::labeled_partition(warp, (int)v & 3);
+  v += parts.num_threads() + cg::binary_partition(warp, v > 2).size();
+  grid.sync();
+  cg::this_cluster().sync();
+  x[grid.thread_rank()] = v + cg::this_cluster().block_rank();
+}
+`
+	var code []string
+	for _, text := range []string{source, source + "// cuda::atomic\n"} {
+		r, err := Compile(t.Context(), Source{Name: "cell 7", Text: text, Arch: "sm_90"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for line := range strings.SplitSeq(r.PTX, "\n") {
+			if !strings.Contains(line, ".loc") && !strings.Contains(line, ".file") && !strings.HasPrefix(line, "$") {
+				lines = append(lines, line)
+			}
+		}
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, ".entry sums(") })
+		end := slices.Index(lines[at:], "}")
+		code = append(code, strings.Join(lines[at:at+end], "\n"))
+	}
+	if code[0] != code[1] || !strings.Contains(code[0], "cp.async") {
+		t.Errorf("light:\n%s\nwhole:\n%s", code[0], code[1])
+	}
+	for text, want := range map[string]bool{
+		"#include <cooperative_groups.h>": true, "#include <mma.h>": false, "#include <cooperative_groups.h>\n#include <cuda/atomic>": false,
+		"#include <cooperative_groups.h>\ncuda::std::array<int, 4> a;": false, "#include <cooperative_groups.h>\n#include \"mine.h\"": false,
+		"#include <cooperative_groups.h>\n#include \"given.h\"": true,
+	} {
+		if got := lightGroups(Source{Text: text, Headers: map[string]string{"given.h": "int x;"}}); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 }

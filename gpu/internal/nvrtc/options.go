@@ -125,7 +125,30 @@ func absoluteIncludes(options []string) (result []string, included bool) {
 	return result, included
 }
 
+// lightGroups reports whether cooperative_groups.h can do without the parts of libcu++ that it includes, which take a second
+// of its 1.2: the source must not use them through it. The macro is the header's own.
+func lightGroups(s Source) bool {
+	texts := []string{s.Text}
+	for _, text := range s.Headers {
+		texts = append(texts, text)
+	}
+	groups := false
+	for _, text := range texts {
+		if usesLibcu().MatchString(text) {
+			return false
+		}
+		for _, m := range quotedInclude().FindAllStringSubmatch(text, -1) {
+			if _, given := s.Headers[m[1]]; !given {
+				return false
+			}
+		}
+		groups = groups || strings.Contains(text, "cooperative_groups")
+	}
+	return groups
+}
+
 var (
+	usesLibcu     = lazy(`\bcuda\s*::|\bnv\s*::|#\s*include\s*<(?:cuda|cub|thrust|nv)/|\b_CG_|\b_?LIBCUDACXX|\b_CCCL|NV_IF_TARGET`)
 	quotedInclude = lazy(`(?m)#\s*include(?:_next)?\s*"([^"\n]+)"`)
 	angleInclude  = lazy(`(?m)#\s*include(?:_next)?\s*<([^>\n]+)>`)
 	anyInclude    = lazy(`(?m)#\s*(?:include|embed)(?:_next)?\s*[^"<\s]|#\s*embed|__has_include|__has_embed`)
