@@ -249,7 +249,7 @@ func (c *launchCard) figures() []figure {
 	l := c.l
 	occupancy := figure{l.Occupancy.Number(), c.occupancyLabel(), l.Occupancy.Tag == perf.Modelled}
 	time := figure{l.Duration.Number(), "time", l.Duration.Tag == perf.Modelled}
-	switch floor := c.floor(); {
+	switch floor := c.l.Floor(); {
 	case l.Duration.Tag == perf.Measured && l.Predicted.Known():
 		time.label = "predicted " + l.Predicted.Number()
 	case floor > 0:
@@ -299,6 +299,8 @@ func refetchText(l *perf.Launch) string {
 		return ""
 	case r < 0.995 && !l.Cold:
 		return ", the rest from L2"
+	case r < 0.995: // what the formula counts was not all touched
+		return ", less than the formula's " + l.IdealBytes.Number()
 	default:
 		return ", " + perf.Significant(r) + "× ideal"
 	}
@@ -328,19 +330,10 @@ func (c *launchCard) rate() (figure, bool) {
 }
 
 func (c *launchCard) floorText() string {
-	if floor := c.floor(); floor > 0 {
+	if floor := c.l.Floor(); floor > 0 {
 		return ", floor " + perf.Format(floor, "s")
 	}
 	return ""
-}
-
-// floor is the best time of the limiting resource, where that is bytes or FLOPs.
-func (c *launchCard) floor() float64 {
-	top := c.l.Limit()
-	if top.About || top.Resource == perf.ResourceLaunch || top.Resource == perf.ResourceGrid {
-		return 0
-	}
-	return top.Seconds
 }
 
 func (c *launchCard) occupancyLabel() string {

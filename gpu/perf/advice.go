@@ -32,6 +32,7 @@ var adviceRules = []struct {
 	{"partial last wave", adviseTail, []Tag{Formula, Datasheet}},
 	{"balanced", adviseBalanced, []Tag{Modelled}},
 	{"bank conflicts", adviseConflicts, []Tag{Executed}},
+	{"shared contention", adviseSharedContention, []Tag{Executed}},
 	{"shared memory", adviseShared, []Tag{Executed}},
 	{"latency", adviseLatency, []Tag{Executed}},
 	{"re-fetched bytes", adviseRefetch, []Tag{Modelled}},
@@ -169,11 +170,16 @@ const smallGrid = 0.75
 
 func adviseGrid(l *Launch) (string, *LineCounts) {
 	n := l.Shape.CTAs()
-	if l.Profile == nil || float64(n) > smallGrid*float64(l.Profile.SMs) {
+	if !l.gridTooSmall() {
 		return "", nil
 	}
-	return fmt.Sprintf("Grid too small: %s CTAs leave %d of %d SMs idle. Split the work into more CTAs",
-		FormatCount(float64(n)), l.Profile.SMs-int(n), l.Profile.SMs), nil
+	return fmt.Sprintf("Grid too small: %s %s %d of %d SMs idle. Split the work into more CTAs",
+		counted(float64(n), "CTA"), plural(n, "leaves", "leave"), l.Profile.SMs-int(n), l.Profile.SMs), nil
+}
+
+// gridTooSmall: so few CTAs that many SMs have no work.
+func (l *Launch) gridTooSmall() bool {
+	return l.Profile != nil && float64(l.Shape.CTAs()) <= smallGrid*float64(l.Profile.SMs)
 }
 
 // adviseTail: CTAs are handed out whole, so a partial last wave leaves SMs idle while the busiest one finishes.
@@ -185,8 +191,8 @@ func adviseTail(l *Launch) (string, *LineCounts) {
 	if sp.imbalance < 1.25 || sp.ctas < float64(l.Profile.SMs) {
 		return "", nil
 	}
-	return fmt.Sprintf("The busiest SM has %s CTAs, the mean is %s: a grid near a multiple of %d CTAs would end together",
-		FormatCount(sp.perSM), Trimmed(sp.ctas/float64(l.Profile.SMs)), l.Profile.SMs), nil
+	return fmt.Sprintf("The busiest SM has %s, the mean is %s: a grid near a multiple of %d CTAs would end together",
+		counted(sp.perSM, "CTA"), Trimmed(sp.ctas/float64(l.Profile.SMs)), l.Profile.SMs), nil
 }
 
 func adviseConflicts(l *Launch) (string, *LineCounts) {
@@ -221,7 +227,7 @@ func adviseLatency(l *Launch) (string, *LineCounts) {
 	if l.top() != ResourceLatency {
 		return "", nil
 	}
-	if wait, share := l.waitedFor(); share > 0 && wait != WaitMemory {
+	if wait, share := l.Simulated.Longest(); share > 0 && l.Duration.Tag != Measured && (wait != WaitMemory || l.Counts.LoadRounds == 0) {
 		return fmt.Sprintf("Schedulers wait %s of their cycles for %s: %s", WholePercent(100*share), wait, waits[wait].help), nil
 	}
 	switch n := l.Counts.LoadRounds; {
@@ -230,16 +236,10 @@ func adviseLatency(l *Launch) (string, *LineCounts) {
 	case n == 1:
 		return "Warps wait for their loads: keep more bytes under way, with wider loads, several before the first use, or more warps", nil
 	}
-	return fmt.Sprintf("%d warps a CTA cannot fill the 4 schedulers of an SM: spread the work over more warps",
-		(l.Shape.Threads()+WarpSize-1)/WarpSize), nil
-}
-
-// waitedFor is what a launch waits for whose time no bound explains, and its share of the cycles; 0: a bound does.
-func (l *Launch) waitedFor() (Wait, float64) {
-	if l.Duration.Tag == Measured || !l.waiting(l.Bounds, l.Duration.Value) {
-		return 0, 0
+	if warps := (l.Shape.Threads() + WarpSize - 1) / WarpSize; warps < SubPartitions {
+		return fmt.Sprintf("%s a CTA cannot fill the %d schedulers of an SM: spread the work over more warps", counted(float64(warps), "warp"), SubPartitions), nil
 	}
-	return l.Simulated.Longest()
+	return "Each instruction waits for the one before it: several independent sums a thread, or more warps", nil
 }
 
 // adviseContention: the updates of one place come one after another, whoever makes them.
@@ -265,6 +265,23 @@ func adviseContention(l *Launch) (string, *LineCounts) {
 	}
 	return fmt.Sprintf("%s updates of one place%s wait for each other: add up in the warp (__reduce_add_sync, shuffles) and the CTA (shared memory) first, then one atomic a CTA",
 		FormatCount(float64(h.Updates)), at), worst
+}
+
+// adviseSharedContention: lanes that update one address of shared memory come one after another too.
+func adviseSharedContention(l *Launch) (string, *LineCounts) {
+	c := &l.Counts.SharedContention
+	if r := l.top(); r != ResourceLSU && r != ResourceShared || c.Passes < 2*c.Requests || c.Requests == 0 {
+		return "", nil
+	}
+	var worst *LineCounts
+	most, at := uint64(0), ""
+	for i := range l.PerLine {
+		if c := &l.PerLine[i]; c.Class == ClassShared && c.Contention.Passes > most {
+			worst, most, at = c, c.Contention.Passes, " at "+c.Where()
+		}
+	}
+	return fmt.Sprintf("Atomics on shared memory%s have %s lanes a request at one address, one after another: add up in the warp (__reduce_add_sync, shuffles) first, then one atomic a warp",
+		at, Trimmed(float64(c.Passes)/float64(c.Requests))), worst
 }
 
 func adviseRefetch(l *Launch) (string, *LineCounts) {

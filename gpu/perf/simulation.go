@@ -36,17 +36,18 @@ func (s *Simulation) Scale(f float64) {
 }
 
 // Range of a simulated time, as shares of the prediction: it held 80 % of published times that fitted nothing (facts:
-// time-model). Stores that fill sectors in part, and CTAs of one warp, are predicted less well.
+// time-model). Stores that fill sectors in part, where they take much of the time, and CTAs of one warp are predicted less well;
+// the launch itself is not.
 const (
 	simulatedLow, simulatedHigh = 0.8, 1.3
 	wideLow, wideHigh           = 0.5, 2.0
-	partialStores               = 0.25 // share of the moved sectors that partial stores are, from which the range is wide
+	partialStores               = 0.25 // share of the moved sectors, and of the time, that partial stores are, from which the range is wide
 )
 
 // simulatedRange is the range of a simulated time, and why it is wide.
 func (l *Launch) simulatedRange() (low, high float64, why string) {
 	switch {
-	case l.Simulated.Partial*l.storedShare() >= partialStores:
+	case l.Simulated.Partial*l.storedShare() >= partialStores && l.partialSeconds() >= partialStores*l.Simulated.Seconds:
 		return wideLow, wideHigh, ", wide: stores fill sectors in part"
 	case l.Shape.Threads() <= WarpSize:
 		return wideLow, wideHigh, ", wide: one warp a CTA"
@@ -58,6 +59,11 @@ func (l *Launch) simulatedRange() (low, high float64, why string) {
 func (l *Launch) storedShare() float64 {
 	stored := float64(l.Counts.GlobalStore.Sectors)
 	return stored / max(1, stored+float64(l.Counts.GlobalLoad.Sectors))
+}
+
+// partialSeconds is how long L2 works for the stores that fill sectors in part: it reads such a sector, then writes it.
+func (l *Launch) partialSeconds() float64 {
+	return 2 * 32 * l.Simulated.Partial * float64(l.Counts.GlobalStore.Sectors) * l.Scale() / l.Profile.L2BytesPerSecond
 }
 
 // BoundsAlone says why a prediction rests on the bounds alone; "" where the launch was simulated, or nobody asked for it.

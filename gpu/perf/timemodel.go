@@ -62,9 +62,11 @@ func (l *Launch) figure(m model) Figure {
 		low, high, why := l.simulatedRange()
 		what := "the simulation of one SM"
 		if !m.simulated {
-			what = m.slowest
+			low, high, why, what = simulatedLow, simulatedHigh, "", m.slowest
 		}
-		return Figure{Value: m.seconds, Low: max(low*m.seconds, m.least()), High: high * m.seconds, Unit: "s", Tag: Modelled,
+		launch := min(l.Profile.LaunchSeconds, m.seconds)
+		work := m.seconds - launch
+		return Figure{Value: m.seconds, Low: max(simulatedLow*launch+low*work, m.least()), High: simulatedHigh*launch + high*work, Unit: "s", Tag: Modelled,
 			Source: fmt.Sprintf("launch + %s, × %.1f–%.1f%s", what, low, high, why)}
 	}
 	low, high := m.seconds*modelLow, m.seconds*modelHigh
@@ -137,7 +139,7 @@ func (b *modeller) smallGridBound() {
 		return
 	}
 	b.m.bounds = append(b.m.bounds, Bound{Resource: ResourceGrid, Seconds: b.busiest.Seconds,
-		Source: fmt.Sprintf("%s of %s CTAs on %d SMs", b.busiest.Resource, FormatCount(b.sp.ctas), b.p.SMs)})
+		Source: fmt.Sprintf("%s of %s on %d SMs", b.busiest.Resource, counted(b.sp.ctas, "CTA"), b.p.SMs)})
 }
 
 // add notes a resource: its best time, and the time that the prediction takes.
@@ -181,10 +183,8 @@ func (l *Launch) model(p *Profile, s scaling) model {
 		b.m.seconds = p.LaunchSeconds + b.t
 		if l.Simulated.Done() && l.Simulated.Seconds >= b.t {
 			b.m.simulated, b.m.seconds = true, p.LaunchSeconds+l.Simulated.Seconds
-			if l.waiting(b.m.bounds, b.m.seconds) {
-				b.m.winner = ResourceLatency
-			}
 		}
+		b.m.winner = l.limiting(&b.m)
 	}
 	return b.m
 }

@@ -82,6 +82,10 @@ func (l *Launch) Verdict() Verdict {
 		return Verdict{Kind: "Balanced", Headline: "Balanced: " + l.Bound, Tone: words.tone, Tag: Modelled}
 	}
 	v := Verdict{Kind: words.kind, Tone: words.tone, Tag: Modelled}
+	if headline, share := l.limitHeadline(words.kind, top); headline != "" {
+		v.Headline, v.Share = headline, share
+		return v
+	}
 	switch top.Resource {
 	case ResourceLaunch:
 		whole := max(l.modelled(), top.Seconds)
@@ -89,13 +93,8 @@ func (l *Launch) Verdict() Verdict {
 	case ResourceAtomics:
 		v.Headline = fmt.Sprintf("%s: %s updates of one place take about %s", words.kind, FormatCount(float64(max(l.Counts.Hottest.Updates, l.Counts.Hottest.Compares))), Format(top.Seconds, "s"))
 	case ResourceGrid:
-		v.Headline = fmt.Sprintf("%s: %s of %d SMs have work, for %s at best", words.kind, FormatCount(float64(l.Shape.CTAs())), l.Profile.SMs, Format(top.Seconds, "s"))
+		v.Headline = fmt.Sprintf("%s: %s %s work, for %s at best", words.kind, l.working(), plural(l.Shape.CTAs(), "has", "have"), Format(top.Seconds, "s"))
 	case ResourceLatency:
-		if l.waiting(l.Bounds, l.Duration.Value) {
-			wait, share := l.Simulated.Longest()
-			v.Share, v.Headline = share, fmt.Sprintf("%s: %s of the cycles wait for %s", words.kind, WholePercent(100*share), wait)
-			break
-		}
 		v.Headline = words.kind + ": one CTA at a time takes " + Format(top.Seconds, "s")
 	default:
 		v.Headline = fmt.Sprintf("%s: %s %s at best", words.kind, words.subject, Format(top.Seconds, "s"))
@@ -218,6 +217,10 @@ func (l *Launch) measuredVerdict() Verdict {
 	case max(dram, pipe) < neitherRoof && launch >= l.Duration.Value/2:
 		v.Kind, v.Tone, v.Share = "Launch-bound", ToneWaiting, launch/l.Duration.Value
 		v.Headline = "Launch-bound: " + Of(launch, l.Duration.Value, "s")
+	case max(dram, pipe) < neitherRoof && l.gridTooSmall():
+		v.Kind, v.Tone, v.Share = "Latency-bound", ToneWaiting, max(dram, pipe)
+		v.Headline = fmt.Sprintf("Latency-bound: %s %s work; %s of DRAM, %s of %s", l.working(), plural(l.Shape.CTAs(), "has", "have"),
+			WholePercent(100*dram), WholePercent(100*pipe), name)
 	case max(dram, pipe) < neitherRoof:
 		v.Kind, v.Tone, v.Share = "Latency-bound", ToneWaiting, max(dram, pipe)
 		v.Headline = fmt.Sprintf("Latency-bound: %s of DRAM, %s of %s", WholePercent(100*dram), WholePercent(100*pipe), name)

@@ -139,6 +139,34 @@ func TestVerdictOfWaits(t *testing.T) {
 			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .1, WaitBarrier: .6}}
 		}), "Latency-bound: 60% of the cycles wait for other warps at barriers",
 			"Schedulers wait 60% of their cycles for other warps at barriers: fewer barriers, or several CTAs an SM, so that one works while another waits"},
+		{"waits for a little of everything", shaped(func(o *Observation) {
+			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .1, WaitBarrier: .2}}
+		}), "Latency-bound: 20% of the cycles wait for other warps at barriers",
+			"Schedulers wait 20% of their cycles for other warps at barriers: fewer barriers, or several CTAs an SM, so that one works while another waits"},
+		{"a pipe of one SM", shaped(func(o *Observation) { // 1 ms of FMA on one SM; all would take 1/132 of it
+			o.Counts.FLOPs[FLOPF32], o.Shape.Grid[0] = 507_575_757, 1
+			o.Simulated = &Simulation{Seconds: 1.1e-3, Cycles: 1.1e-3 * 1.755e9, Alone: 1.1e-3 * 1.755e9,
+				Machine: MachineCycles{FP32: .88e-3 * 1.755e9, Issue: .9e-3 * 1.755e9}, Waits: [NumWaits]float64{WaitArithmetic: .4}}
+		}), "Compute-bound: the FP32 pipes of 1 of 132 SMs work 80% of the time", "Grid too small: 1 CTA leaves 131 of 132 SMs idle. Split the work into more CTAs"},
+		{"a pipe of the busiest SM", shaped(func(o *Observation) { // it has two CTAs, the others one
+			o.Counts.FLOPs[FLOPF64], o.Shape.Grid[0] = 33e9/2, 133
+			o.Simulated = &Simulation{Seconds: 1.1e-3, Cycles: 1.1e-3 * 1.755e9, Alone: .55e-3 * 1.755e9, Machine: MachineCycles{FP64: .99e-3 * 1.755e9}}
+		}), "Compute-bound: the FP64 pipes of the busiest SM work 90% of the time",
+			"The busiest SM has 2 CTAs, the mean is 1.01: a grid near a multiple of 132 CTAs would end together"},
+		{"few SMs wait", shaped(func(o *Observation) {
+			o.Shape.Grid[0], o.Counts.LoadRounds = 3, 5
+			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 26000, Waits: [NumWaits]float64{WaitMemory: .9}}
+		}), "Latency-bound: 90% of the cycles of 3 of 132 SMs wait for data from memory", "Grid too small: 3 CTAs leave 129 of 132 SMs idle. Split the work into more CTAs"},
+		{"less than half is the launch", shaped(func(o *Observation) { // 1.40 µs of DRAM in 2.5 µs beside 2 µs of launch
+			o.Counts.Cache.DRAMReadSectors, o.MinimumBytes = 210_000, 210_000*32
+			o.Simulated = &Simulation{Seconds: 2.5e-6, Cycles: 4387, Alone: 300, Waits: [NumWaits]float64{WaitMemory: .6}}
+		}), "Memory-bound: DRAM allows 1.40 µs at best", "Bytes are the cost: half of the 6.72 MB would take half the 1.40 µs"},
+		{"one address of shared memory", shaped(func(o *Observation) {
+			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 26000, Machine: MachineCycles{LSU: 25000}}
+			o.Counts.SharedContention = Contention{Requests: 100, Addresses: 100, Passes: 3200}
+			o.Lines = []LineCounts{{PTXLine: 9, Class: ClassShared, Contention: o.Counts.SharedContention}}
+		}), "Load/store-bound: the load/store units allow about 12.6 µs",
+			"Atomics on shared memory at PTX line 9 have 32 lanes a request at one address, one after another: add up in the warp (__reduce_add_sync, shuffles) first, then one atomic a warp"},
 		{"a bound explains it", shaped(func(o *Observation) {
 			o.Counts.Cache.DRAMReadSectors = 1 << 20
 			o.Simulated = &Simulation{Seconds: 13e-6, Cycles: 22800, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .7}}
@@ -167,6 +195,35 @@ func TestMeasuredVerdicts(t *testing.T) {
 		if got := Evaluate(o, h200(t)).Verdict(); got.Headline != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got.Headline, c.want)
 		}
+	}
+}
+
+// TestRange: a range is wide for the work that is predicted less well, not for the launch, nor where such stores take next to no time.
+func TestRange(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		o         Observation
+		low, high float64 // µs
+	}{
+		{"20 µs of work", shaped(func(o *Observation) {}), .8 * 22, 1.3 * 22},
+		{"one warp a CTA", shaped(func(o *Observation) { o.Shape.CTA[0] = 32 }), .8*2 + .5*20, 1.3*2 + 2*20},
+		{"few partial stores", shaped(func(o *Observation) { o.Counts.GlobalStore.Sectors = 1000 }), .8 * 22, 1.3 * 22},
+		{"many partial stores", shaped(func(o *Observation) { o.Counts.GlobalStore.Sectors = 1e6 }), .8*2 + .5*20, 1.3*2 + 2*20}, // 64 MB through L2
+	} {
+		c.o.Simulated = &Simulation{Seconds: 20e-6, Cycles: 35100, Alone: 3000, Partial: 1}
+		if d := Evaluate(c.o, h200(t)).Duration; !near(d.Low, c.low*1e-6) || !near(d.High, c.high*1e-6) {
+			t.Errorf("%s: %s (%s), want %.1f to %.1f µs", c.name, d.Number(), d.Source, c.low, c.high)
+		}
+	}
+}
+
+// TestMeasuredSmallGrid: a measured launch that reaches no roof says how many SMs have work.
+func TestMeasuredSmallGrid(t *testing.T) {
+	o := copyLaunch(1 << 20)
+	o.Virtual, o.Counted, o.Counts, o.Shape.Grid = false, false, Counts{}, [3]uint32{1, 1, 1}
+	o.MinimumBytes, o.FormulaFLOPs, o.Samples = 200e6, 1e9, []time.Duration{100 * time.Microsecond}
+	if got, want := Evaluate(o, h200(t)).Verdict().Headline, "Latency-bound: 1 of 132 SMs has work; 42% of DRAM, 15% of FP32"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 

@@ -46,6 +46,9 @@ func (w Wait) String() string {
 
 // Longest is what the schedulers wait for most, and their share of cycles.
 func (s *Simulation) Longest() (w Wait, share float64) {
+	if !s.Done() {
+		return 0, 0
+	}
 	for i := range s.Waits {
 		if s.Waits[i] > share {
 			w, share = Wait(i), s.Waits[i]
@@ -75,31 +78,8 @@ func (l *Launch) Waits(n int) string {
 	return strings.Join(parts, ", ")
 }
 
-// A bound explains a predicted time where it and the launch are such a share of it; where none does, what the schedulers wait for
-// is named once it takes such a share of their cycles: else they wait for a little of everything.
-const (
-	explains = 0.5
-	longWait = 1. / 3
-)
-
-// waiting tells whether the simulation takes so much longer than every bound that none of them explains it: then the launch is
-// limited by what its warps wait for.
-func (l *Launch) waiting(bounds []Bound, seconds float64) bool {
-	if !l.Simulated.Done() {
-		return false
-	}
-	for _, b := range bounds {
-		known := b.Seconds
-		if b.Resource != ResourceLaunch {
-			known += l.Profile.LaunchSeconds
-		}
-		if b.Resource != ResourceLatency && b.Resource != ResourceTail && known >= explains*seconds {
-			return false
-		}
-	}
-	_, share := l.Simulated.Longest()
-	return share >= longWait
-}
+// explains is the share of a predicted time that a bound and the launch take together where the bound explains it.
+const explains = 0.5
 
 // Hottest's cycles: L2 works so long for a request of one warp to one line and for each of its lanes (two published histograms,
 // 4.3 and 12.3 ms for 2^24 values on an H100); a compare-and-swap has to come back before the next of its address can succeed.
