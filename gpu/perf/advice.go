@@ -128,7 +128,7 @@ func adviseSectors(l *Launch) (string, *LineCounts) {
 		return "", nil
 	}
 	r := l.top()
-	if r != ResourceDRAM && r != ResourceL2 && r != ResourceLatency {
+	if r != ResourceDRAM && r != ResourceL2 && r != ResourceLatency && r != ResourceLSU {
 		return "", nil
 	}
 	excess := FormatCount(share * l.Sectors.Value)

@@ -46,7 +46,8 @@ type Bound struct {
 	Resource string  // "DRAM", "L2", "shared", "issue", "FP32", "tensor", "latency", "launch" …
 	Seconds  float64 // at best
 	Source   string
-	About    bool // an estimate of the model, which a GPU may beat by a little
+	About    bool    // an estimate of the model, which a GPU may beat by a little
+	reached  float64 // seconds at the rate that launches reach; 0: not known apart
 }
 
 // Launch is one launch as cards, notebooks and --json show it. Every figure has its tag; an absent one says why.

@@ -9,6 +9,12 @@ import (
 // busy is the share of the simulated cycles from which a pipe of an SM is named as what limits, whatever else waits.
 const busy = neitherRoof
 
+// nearlyAll is the share of the schedulers' work from which a pipe's is named in its place.
+const nearlyAll = 0.8
+
+// longWait is the share of the schedulers' cycles below which what they wait for most is only one wait of several.
+const longWait = 1. / 3
+
 // pipes are what each pipe has to do and what a headline calls it, arithmetic first: it is named before the issue slots that it takes.
 func (m *MachineCycles) pipes() [8]struct {
 	resource, name string
@@ -25,14 +31,14 @@ func (m *MachineCycles) pipes() [8]struct {
 }
 
 // busiestPipe is the pipe of the busiest SM that works for most of the simulated cycles, of those that have a bound, and its share
-// of them; issue slots that are mostly one pipe's count as that pipe's.
+// of them; where a pipe works nearly as much as the schedulers, it is what they issue to.
 func (l *Launch) busiestPipe(bounds []Bound) (resource, name string, share float64) {
 	if !l.Simulated.Done() {
 		return "", "", 0
 	}
 	for _, p := range l.Simulated.Machine.pipes() {
 		s := min(p.cycles/l.Simulated.Cycles, 1)
-		if p.resource == ResourceIssue && share >= arithmeticShare*s || s <= share || secondsOf(bounds, p.resource) == 0 {
+		if p.resource == ResourceIssue && share >= nearlyAll*s || s <= share || secondsOf(bounds, p.resource) == 0 {
 			continue
 		}
 		resource, name, share = p.resource, p.name, s
@@ -47,7 +53,7 @@ func (l *Launch) unexplained(bounds []Bound, seconds float64) bool {
 		return false
 	}
 	for _, b := range bounds {
-		if b.Resource != ResourceLatency && b.Resource != ResourceTail && l.besideLaunch(b) >= explains*seconds {
+		if b.Resource != ResourceLatency && b.Resource != ResourceTail && max(l.besideLaunch(b), b.reached) >= explains*seconds {
 			return false
 		}
 	}
@@ -79,7 +85,7 @@ func (l *Launch) limiting(m *model) string {
 	}
 	if launch {
 		for _, b := range m.bounds { // largest first
-			if b.Resource != ResourceLaunch && b.Resource != ResourceLatency && b.Resource != ResourceTail && b.Seconds >= explains*(m.seconds-l.Profile.LaunchSeconds) {
+			if b.Resource != ResourceLaunch && b.Resource != ResourceLatency && b.Resource != ResourceTail && max(b.Seconds, b.reached) >= explains*(m.seconds-l.Profile.LaunchSeconds) {
 				return b.Resource
 			}
 		}
@@ -133,6 +139,13 @@ func (l *Launch) limitHeadline(kind string, top Bound) (headline string, share f
 		of := "the cycles"
 		if l.Shape.CTAs() < uint64(l.Profile.SMs) {
 			of += " of " + l.working()
+		}
+		if share < longWait {
+			all := 0.0
+			for _, s := range l.Simulated.Waits {
+				all += s
+			}
+			return fmt.Sprintf("%s: %s of %s wait, %s for %s", kind, WholePercent(100*all), of, WholePercent(100*share), wait), all
 		}
 		return fmt.Sprintf("%s: %s of %s wait for %s", kind, WholePercent(100*share), of, wait), share
 	}

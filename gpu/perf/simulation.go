@@ -79,7 +79,7 @@ func (b *modeller) machineBounds() {
 	m := &b.l.Simulated.Machine
 	add := func(resource string, cycles float64, source string) {
 		if cycles > 0 {
-			b.m.bounds = append(b.m.bounds, Bound{resource, cycles / b.p.BoostHz, source, true})
+			b.m.bounds = append(b.m.bounds, Bound{Resource: resource, Seconds: cycles / b.p.BoostHz, Source: source, About: true})
 		}
 	}
 	add(ResourceIssue, m.Issue, "machine code: a scheduler issues one instruction a cycle")
@@ -94,6 +94,6 @@ func (b *modeller) machineBounds() {
 		add(ResourceLatency, alone*b.p.BoostHz/b.p.ModelHz, "one CTA alone, simulated, × waves")
 	}
 	if b.l.Simulated.Tail > 0 {
-		b.m.bounds = append(b.m.bounds, Bound{ResourceTail, b.l.Simulated.Tail, "what the partial last wave adds", true})
+		b.m.bounds = append(b.m.bounds, Bound{Resource: ResourceTail, Seconds: b.l.Simulated.Tail, Source: "what the partial last wave adds", About: true})
 	}
 }

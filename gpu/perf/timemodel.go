@@ -147,7 +147,11 @@ func (b *modeller) add(resource string, best, predicted float64, source string) 
 	if !(best > 0) {
 		return
 	}
-	b.m.bounds = append(b.m.bounds, Bound{resource, best, source, resource == ResourceLatency || resource == ResourceAtomics})
+	x := Bound{Resource: resource, Seconds: best, Source: source, About: resource == ResourceLatency || resource == ResourceAtomics}
+	if resource == ResourceDRAM || resource == ResourceL2 {
+		x.reached = predicted
+	}
+	b.m.bounds = append(b.m.bounds, x)
 	if predicted > b.t {
 		b.t, b.m.slowest = predicted, resource
 	}

@@ -121,6 +121,7 @@ func checkVerdicts(t *testing.T, rows []judged) {
 
 // TestVerdictOfWaits: what atomics wait for is a bound, and where no bound explains a simulated time, what the simulation waits for.
 func TestVerdictOfWaits(t *testing.T) {
+	bad := Access{Requests: 1e6, Sectors: 32e6, IdealSectors: 4e6}
 	checkVerdicts(t, []judged{
 		{"one address", shaped(func(o *Observation) { // 10 cycles a request and 1 a lane, at 1.755 GHz
 			o.Counts.Hottest = Hottest{Packets: 1e5, Updates: 32e5, Shared: true}
@@ -141,8 +142,16 @@ func TestVerdictOfWaits(t *testing.T) {
 			"Schedulers wait 60% of their cycles for other warps at barriers: fewer barriers, or several CTAs an SM, so that one works while another waits"},
 		{"waits for a little of everything", shaped(func(o *Observation) {
 			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 3000, Waits: [NumWaits]float64{WaitMemory: .1, WaitBarrier: .2}}
-		}), "Latency-bound: 20% of the cycles wait for other warps at barriers",
+		}), "Latency-bound: 30% of the cycles wait, 20% for other warps at barriers",
 			"Schedulers wait 20% of their cycles for other warps at barriers: fewer barriers, or several CTAs an SM, so that one works while another waits"},
+		{"lines that the load/store units take apart", shaped(func(o *Observation) {
+			o.Counts.GlobalLoad, o.Counts.Cache.DRAMReadSectors = bad, 1000
+			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 26000, Machine: MachineCycles{LSU: 25000}}
+		}), "Load/store-bound: the load/store units allow about 12.6 µs", "28.0 M excessive sectors, 88% of all"},
+		{"L2 at the rate that launches reach", shaped(func(o *Observation) { // 40 of 64 bytes a cycle, at the model's clock: 18.1 of 20 µs
+			o.Counts.Cache.L2Lookups = 132 * 2 * 19800
+			o.Simulated = &Simulation{Seconds: 24e-6, Cycles: 42120, Alone: 100, Waits: [NumWaits]float64{WaitMemory: .5}}
+		}), "L2-bound: L2 allows 10.0 µs at best", ""},
 		{"a pipe of one SM", shaped(func(o *Observation) { // 1 ms of FMA on one SM; all would take 1/132 of it
 			o.Counts.FLOPs[FLOPF32], o.Shape.Grid[0] = 507_575_757, 1
 			o.Simulated = &Simulation{Seconds: 1.1e-3, Cycles: 1.1e-3 * 1.755e9, Alone: 1.1e-3 * 1.755e9,
