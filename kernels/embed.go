@@ -18,6 +18,7 @@ var embeds = slices.Concat(
 		requests, _ := pieces(d["C"], t)
 		return counters{storeRequests: d.f("T") * requests, storeBytes: float64(t.Bytes()) * d.f("T") * d.f("C")}
 	}),
+	blockEmbeddings(),
 )
 
 // tokenIDs are rows of a table of V.
@@ -73,6 +74,44 @@ func embedding(name, function string, counts func(d dims, t gpu.DType) counters)
 				{dims: dims{"T": 3, "V": 17, "C": 4096}}, {dims: dims{"T": 7, "V": 9, "C": 200}, inputs: special}, {dims: dims{"T": 2, "V": 4, "C": 9001}},
 			},
 		})
+	}
+	return variants
+}
+
+// blockEmbeddings are 3_blocks, a row for each format of the table and type of y.
+func blockEmbeddings() []*Kernel {
+	var variants []*Kernel
+	for _, v := range elementTypes {
+		for _, w := range readFormats {
+			t, b, e := v.dtype, w.Block(), float64(v.dtype.Bytes())
+			k := embedding("embed/3_blocks", "embed_blocks", nil)[0]
+			k.function = "embed_blocks_" + w.String() + "_" + t.String()
+			k.operands[0].dtype, k.operands[1].dtype = t, w
+			k.operands[0].exact = false // 0 may be −0
+			k.multiples = map[string]int{"C": b}
+			k.config = func(d dims) gpu.Config {
+				return gpu.Config{Grid: gpu.Dim(d["T"]), CTA: gpu.Dim(max(32, min(256, over(over(d["C"], 8), 32)*32)))}
+			}
+			k.bytes = formula{fmt.Sprintf("%g·T·C + 4·T", e+w.Bits()/8), func(d dims) float64 { return (e+w.Bits()/8)*d.f("T")*d.f("C") + 4*d.f("T") }}
+			k.flops = formula{"T·C", func(d dims) float64 { return d.f("T") * d.f("C") }}
+			k.counts = func(d dims) counters {
+				c := counters{storeBytes: e * d.f("T") * d.f("C"), barriers: 0}
+				if d["C"]%16 == 0 { // rows start on 32 bytes; in f32 a lane's two stores take half a sector each
+					c[storeSectors] = d.f("T") * d.f("C") * e / 32 * e / 2
+					c[storeRequests] = d.f("T") * ceil(d.f("C"), 8*32) * e / 2
+				}
+				return c
+			}
+			if k.bench = nil; t == gpu.F16 {
+				k.bench = large(dims{"T": 16384, "V": 128256, "C": 4096}, nil)
+			}
+			k.cases = []trial{{dims: dims{"T": 1, "V": 1, "C": b}}, {dims: dims{"T": 33, "V": 70, "C": b}}, {dims: dims{"T": 5, "V": 3, "C": 3 * b}}, {dims: dims{"T": 3, "V": 17, "C": 4096}},
+				{dims: dims{"T": 7, "V": 9, "C": 2 * b}, inputs: outliers}}
+			if b == 1 {
+				k.cases = append(k.cases, trial{dims: dims{"T": 6, "V": 5, "C": 203}, inputs: special}, trial{dims: dims{"T": 3, "V": 5, "C": 40}})
+			}
+			variants = append(variants, k)
+		}
 	}
 	return variants
 }

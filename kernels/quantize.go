@@ -118,12 +118,14 @@ func encoding(name string, e encoder, y, x gpu.DType, values int) *Kernel {
 	return k
 }
 
+// readFormats are those that the device reads.
+var readFormats = []gpu.DType{gpu.Q8_0, gpu.Q4_0, gpu.Q4_1, gpu.Q5_0, gpu.Q5_1, gpu.Q2_K, gpu.Q3_K, gpu.Q4_K, gpu.Q5_K, gpu.Q6_K, gpu.MXFP4, gpu.Q8_1, gpu.E4M3, gpu.E5M2}
+
 // dequantize has a row for each format and type of y.
 func dequantize() []*Kernel {
 	var variants []*Kernel
-	formats := []gpu.DType{gpu.Q8_0, gpu.Q4_0, gpu.Q4_1, gpu.Q5_0, gpu.Q5_1, gpu.Q2_K, gpu.Q3_K, gpu.Q4_K, gpu.Q5_K, gpu.Q6_K, gpu.MXFP4, gpu.Q8_1, gpu.E4M3, gpu.E5M2}
 	for _, y := range []gpu.DType{gpu.F16, gpu.F32, gpu.BF16} {
-		for _, w := range formats {
+		for _, w := range readFormats {
 			k := decoding(w, y)
 			if y == gpu.F16 {
 				k.bench = large(dims{"R": 8192, "K": 8192}, nil)
