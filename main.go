@@ -426,6 +426,9 @@ func goVersion() string {
 	return "Go version unknown"
 }
 
+// mostStatic are the bytes that CUDA C++ can declare as a CTA's __shared__ (PTX ISA 5.1.6; beyond them memory is dynamic).
+const mostStatic = 48 << 10
+
 func occupancyCommand() *cobra.Command {
 	var q perf.OccupancyQuery
 	var tsv, asJSON bool
@@ -444,6 +447,9 @@ func occupancyCommand() *cobra.Command {
 				return err
 			}
 			err = show(cmd, asJSON, answer)
+			if q.Static > mostStatic {
+				fmt.Fprintf(cmd.ErrOrStderr(), "the assembler refuses static shared memory of more than %d B: declare it extern __shared__, and give it as --dynamic\n", mostStatic)
+			}
 			if err == nil && answer.Fails() {
 				err = errors.New("occupancy: the launch fails: not one CTA fits an SM")
 			}

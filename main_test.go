@@ -107,6 +107,10 @@ func TestPTXCommand(t *testing.T) {
 
 // TestOccupancyCommand answers rows whose answers NVIDIA's cuda_occupancy.h gave.
 func TestOccupancyCommand(t *testing.T) {
+	text, err := call(t, "", "occupancy", "--static", "60000")
+	if !strings.HasSuffix(text, "\nthe assembler refuses static shared memory of more than 49152 B: declare it extern __shared__, and give it as --dynamic\n") || err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
 	out, err := call(t, "", "occupancy", "--cc", "9.0", "--threads", "256", "--regs", "64", "--json")
 	var answer map[string]any
 	if err != nil || json.Unmarshal([]byte(out), &answer) != nil || answer["occupancy_percent"] != 50.0 {

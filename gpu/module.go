@@ -91,6 +91,9 @@ func (m *Module) Function(name string) (*Function, error) {
 	if err != nil {
 		how := "it has no entry: an entry is .visible .entry in PTX, __global__ in CUDA C++"
 		if names := m.Functions(); len(names) > 0 {
+			for i := range names {
+				names[i] = strings.TrimPrefix(signature(names[i]), "void ")
+			}
 			how = "it has " + strings.Join(names, ", ")
 		}
 		return nil, &Error{What: fmt.Sprintf("module %s has no function %q", m.name, name), How: how, Cause: err}

@@ -81,7 +81,7 @@ func (m *Module) find(name string) string {
 		switch name {
 		case mangled:
 			return mangled
-		case whole, base, signature(mangled):
+		case whole, base, signature(mangled), strings.TrimPrefix(signature(mangled), "void "):
 			if match != "" {
 				return ""
 			}

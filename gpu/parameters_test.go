@@ -63,4 +63,9 @@ template __global__ void fill<double>(double *, double, int);`)
 	if got, want := fill.String(), "fill<double>(double *to, double value, int): "; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s…", got, want)
 	}
+	_, err = m.Function("scael")
+	wantError(t, err, "module cuda.ptx has no function \"scael\"\nit has fill<double>(double*, double, int), scale(float*, float, int)")
+	if again, err := m.Function("fill<double>(double*, double, int)"); err != nil || again.Name() != fill.Name() {
+		t.Errorf("by the name that the error gives: %v, %v", again, err)
+	}
 }
