@@ -1,12 +1,16 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memwall/gpu/internal/nvrtc"
+	"memwall/gpu/internal/ptx"
 	"memwall/gpu/perf"
 )
 
@@ -58,12 +62,50 @@ func (d *Device) CompileNamed(name, source string, options ...string) (*Module, 
 	cc := fmt.Sprintf("%d.%d", d.props.ComputeMajor, d.props.ComputeMinor)
 	m, err := d.LoadModule(ModuleSpec{Name: strings.TrimSuffix(name, ".cu") + ".ptx", PTX: r.PTX, Facts: map[string]map[string]FunctionFacts{cc: mine}, Sources: map[string]string{name: source}})
 	if err != nil {
-		return nil, err
+		return nil, atSource(err, name, source, r.PTX)
 	}
 	for _, remark := range r.Log {
 		m.remarks = append(m.remarks, remark.String())
 	}
 	return m, nil
+}
+
+var (
+	locLine    = regexp.MustCompile(`^\s*\.loc\s+(\d+)\s+(\d+)\s+\d+(?:.*inlined_at\s+(\d+)\s+(\d+))?`)
+	mangledOne = regexp.MustCompile(`\b_Z\w+`)
+)
+
+// atSource is the error about a line of compiled PTX as one about the line of CUDA C++ that it comes from.
+func atSource(err error, name, source, text string) error {
+	var e *ptx.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	lines := strings.Split(text, "\n")
+	own := regexp.MustCompile(`(?m)^\s*\.file\s+(\d+)\s+"` + regexp.QuoteMeta(name) + `"`).FindStringSubmatch(text)
+	if own == nil {
+		return err
+	}
+	for i := min(e.Line, len(lines)) - 1; i >= 0; i-- {
+		m := locLine.FindStringSubmatch(lines[i])
+		if m == nil {
+			continue
+		}
+		at := ""
+		switch own[1] {
+		case m[1]:
+			at = m[2]
+		case m[3]: // of a header's function, where the source calls it
+			at = m[4]
+		}
+		line, wrong := strconv.Atoi(at)
+		if sources := strings.Split(source, "\n"); wrong == nil && line >= 1 && line <= len(sources) {
+			message := mangledOne.ReplaceAllStringFunc(e.Message, plainName)
+			return &Error{What: fmt.Sprintf("%s:%d: %s: %s", name, line, e.Instruction, message),
+				Where: strings.TrimRight(sources[line-1], "\r") + fmt.Sprintf("\nin its PTX, line %d: %s", e.Line, strings.Join(strings.Fields(e.Source), " ")), How: e.Hint, Cause: err}
+		}
+	}
+	return err
 }
 
 // compileArch is the architecture whose PTX is asked for: the device's own, for compute capability 9.0 with wgmma and its

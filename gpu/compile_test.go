@@ -63,3 +63,16 @@ func TestCheckPTX(t *testing.T) {
 		t.Errorf("an unknown instruction gives: %v", err)
 	}
 }
+
+// What the device refuses of compiled PTX is told at the line of CUDA C++ that it comes from.
+func TestRefusedAtSource(t *testing.T) {
+	if err := CompilerAvailable(); err != nil {
+		t.Log("the CUDA C++ compiler is not installed: compiling is not tested")
+		return
+	}
+	_, err := fresh(t, "h200").CompileNamed("cell 7", "__device__ int fib(int n) {\n  return n < 2 ? n : fib(n - 1) + fib(n - 2);\n}\n__global__ void count(int *x, int n) { x[0] = fib(n); }\n")
+	if e := asError(err); e == nil || e.What != "cell 7:2: call.uni: not supported by the virtual GPU: recursion count → fib → fib" ||
+		!strings.HasPrefix(e.Where, "  return n < 2 ? n : fib(n - 1) + fib(n - 2);\nin its PTX, line ") || !strings.HasSuffix(e.Where, ": call.uni (retval0),") || e.How != "write it as a loop" {
+		t.Errorf("%v", err)
+	}
+}
