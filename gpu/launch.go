@@ -180,7 +180,11 @@ func (f *Function) checkConfig(name string, c Config) error {
 		limit = min(limit, a.MaxThreadsPerCTA)
 	}
 	if threads := c.CTA.driver().Count(); threads > uint64(limit) {
-		return fail(fmt.Sprintf("use CTAs of at most %d threads and more of them", limit), "%s: a CTA of %s has %d threads, the limit is %d", name, c.CTA, threads, limit)
+		why := ""
+		if limit < props.MaxThreadsPerCTA {
+			why = ", as its __launch_bounds__ say"
+		}
+		return fail(fmt.Sprintf("use CTAs of at most %d threads and more of them", limit), "%s: a CTA of %s has %d threads, the limit is %d%s", name, c.CTA, threads, limit, why)
 	}
 	if r := a.RequiredCTA; r != (driver.Dim3{}) && c.CTA.driver() != r {
 		want := Dim3{int(r.X), int(r.Y), int(r.Z)}

@@ -351,3 +351,16 @@ func TestPointerOfOtherDevice(t *testing.T) {
 	wantError(t, f.Launch(Threads(1, 1), address), fmt.Sprintf("virtual GPU: ptx:7: ld.global.u32 out of bounds\nCTA (0,0,0) warp 0 lane 0: address 0x%x, the memory of another virtual GPU\n"+
 		"tensors stay on the device that made them: make all of them on one", address))
 }
+
+// The limit that an entry sets for itself is told as its own.
+func TestLaunchBounds(t *testing.T) {
+	m, err := fresh(t, "h200").LoadPTX(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry few()\n.maxntid 64, 1, 1\n{\nret;\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("few")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, f.Launch(Threads(128, 128)), "launch few: a CTA of 128 has 128 threads, the limit is 64, as its __launch_bounds__ say\nuse CTAs of at most 64 threads and more of them")
+}

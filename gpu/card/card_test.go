@@ -486,4 +486,8 @@ func TestFaultOfTrap(t *testing.T) {
 	if !strings.Contains(c.HTML, "<b>Trap in <tt>check</tt></b>") {
 		t.Error(c.HTML)
 	}
+	c = Fault(FaultInfo{Kind: "assertion failed", Instruction: "call.uni", Kernel: "check", Device: "virtual:h200", Virtual: true})
+	if want := "fault: assertion failed in check\nvirtual h200, EXECUTED"; c.Text != want {
+		t.Errorf("%s\nwant\n%s", c.Text, want)
+	}
 }

@@ -83,7 +83,7 @@ func faultCard(f FaultInfo) Card {
 	p.open(lk.colour)
 	p.raw(`<div style="font-size:17px;line-height:1.35"><span style="color:`, lk.colour, `">×</span> <b>`)
 	p.text(title)
-	if f.Instruction != "" && !strings.EqualFold(f.Instruction, f.Kind) { // a trap is a trap
+	if f.tellsInstruction() {
 		p.text(": " + clean(f.Instruction, 40))
 	}
 	if where != "" {
@@ -219,10 +219,15 @@ func (f *FaultInfo) ptx(p *page) {
 	p.raw("</pre></details>")
 }
 
+// tellsInstruction reports whether the instruction says more than the kind: a trap is a trap, and an assertion a call.
+func (f *FaultInfo) tellsInstruction() bool {
+	return f.Instruction != "" && !strings.EqualFold(f.Instruction, f.Kind) && f.Kind != "assertion failed"
+}
+
 func (f *FaultInfo) text(title, where, device, tag string) string {
 	var t twin
 	head := "fault: " + lowerFirst(title)
-	if f.Instruction != "" && !strings.EqualFold(f.Instruction, f.Kind) {
+	if f.tellsInstruction() {
 		head = "fault: " + clean(f.Instruction, 40) + " " + lowerFirst(title)
 	}
 	if where != "" {

@@ -22,6 +22,8 @@ func TestFaultText(t *testing.T) {
 			"virtual GPU: m:3: ld.global.f32 out of bounds\nCTA (0,0,0) warp 0 lane 0: address 0x0\nfrom k.cu:7: y[i] = x[i];"},
 		{"trap", Fault{Device: "cuda:0", Kind: Trap, Module: "m", PTXLine: 3, Instruction: "trap", Lane: 5},
 			"cuda:0: m:3: trap stopped the launch\nCTA (0,0,0) warp 0 lane 5"},
+		{"assertion", Fault{Device: "virtual GPU", Kind: Assert, Module: "m", PTXLine: 3, Instruction: "call.uni", Lane: 5, Detail: "k.cu:7: void f(int): block: [0,0,0], thread: [5,0,0] Assertion `n < 5` failed."},
+			"virtual GPU: m:3: assertion failed\nCTA (0,0,0) warp 0 lane 5\nk.cu:7: void f(int): block: [0,0,0], thread: [5,0,0] Assertion `n < 5` failed."},
 	} {
 		if got := c.fault.Error(); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)

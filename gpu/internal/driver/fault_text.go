@@ -39,7 +39,7 @@ func (f *Fault) Headline() string {
 		b.WriteString(f.Function + ": ")
 	}
 	switch {
-	case f.Instruction == "":
+	case f.Instruction == "", f.Kind == Assert: // the instruction is the call of a function that nobody wrote
 		b.WriteString(string(f.Kind))
 	case f.Kind == Trap:
 		b.WriteString(f.Instruction + " stopped the launch")
