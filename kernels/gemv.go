@@ -61,11 +61,12 @@ var gemvs = slices.Concat(
 	split(gemv("gemv/5_split_k", "gemv_split_1", 8, func(d dims, t gpu.DType) counters {
 		n, k, slices := d.f("N"), d.f("K"), slicesOf(d)
 		c := warpRow(d, t)
-		ctas := float64(over(d["N"], 8/slices))
-		warps := ctas * float64(8/slices) // that join the slices
+		rows := splitRows(d, slices)
+		ctas := float64(over(d["N"], rows))
+		warps := ctas * float64(rows) // that join the slices
 		c[flopsF32] = 2*n*k + 5*32*n*float64(slices) + 32*warps*float64(slices-1)
 		if slices > 1 {
-			c[barriers], c[sharedStores] = 8*ctas, 8*ctas
+			c[barriers], c[sharedStores] = warps*float64(slices), warps*float64(slices)
 		}
 		if wide := 32 * 16 / t.Bytes(); d["K"]%(wide*slices) == 0 {
 			c[loadRequests] = 2 * n * k / float64(wide)
@@ -84,15 +85,32 @@ func slicesOf(d dims) int {
 	return slices
 }
 
+// manyRows says that rows fill the GPU more than twice without slices: two waves of gemv/4_rows, 8 CTAs of 16 rows an SM.
+func manyRows(d dims) bool { return d["N"] >= 2*8*16*d[multiprocessors] }
+
+// splitRows is how many rows a CTA of gemv/5_split_k makes, of 4 to 16 warps: those with which the SM that has most has least; 8
+// where there are so many that it hardly matters.
+func splitRows(d dims, slices int) int {
+	if manyRows(d) {
+		return 8 / slices
+	}
+	best, least := 0, math.MaxInt
+	for rows := 16 / slices; rows*slices >= 4; rows-- {
+		if n := over(over(d["N"], rows), d[multiprocessors]) * rows; n < least {
+			best, least = rows, n
+		}
+	}
+	return best
+}
+
 // split gives a step the geometry of gemv/5_split_k.
 func split(variants []*Kernel) []*Kernel {
 	for _, k := range variants {
 		suffix := strings.TrimPrefix(k.function, "gemv_split_1")
-		// Two waves of gemv/4_rows, 8 CTAs of 16 rows an SM, need no slices, and read x less often.
-		k.prefer = func(d dims) bool { return d["N"] < 2*8*16*d[multiprocessors] }
+		k.prefer = func(d dims) bool { return !manyRows(d) } // which gemv/4_rows reads x less often for
 		k.choose = func(d dims) (string, gpu.Config) {
 			s := slicesOf(d)
-			return fmt.Sprintf("gemv_split_%d%s", s, suffix), gpu.Config{Grid: gpu.Dim(over(d["N"], 8/s)), CTA: gpu.Dim(256)}
+			return fmt.Sprintf("gemv_split_%d%s", s, suffix), gpu.Config{Grid: gpu.Dim(over(d["N"], splitRows(d, s))), CTA: gpu.Dim(32 * s * splitRows(d, s))}
 		}
 		k.cases = append(k.cases, trial{dims: dims{"N": 2113, "K": 40}}, trial{dims: dims{"N": 1057, "K": 16}}, trial{dims: dims{"N": 600, "K": 72}})
 	}

@@ -2,7 +2,8 @@
 //
 // Predecessor: 4_rows has a warp for four rows: a matrix with few rows leaves most SMs without work, however long they are.
 // Idea: cut each row into slices of K, a warp a slice; the slices' sums meet in shared memory. The launch takes the fewest
-//   slices (1, 2, 4, 8) that give every SM 16 warps; with one slice it is 3_vec16 with 4_rows' streaming loads.
+//   slices (1, 2, 4, 8) that give every SM 16 warps, and CTAs of 4 to 16 warps, whichever leave the fullest SM the fewest rows:
+//   a partial last wave costs a DRAM-bound kernel as much as a whole one. With one slice it is 3_vec16 with 4_rows' streaming loads.
 // Expect: as 3_vec16's requests and FLOPs, plus 32*5 adds for each slice; slices times as many warps as rows; with more than
 //   one slice a barrier and 4 bytes of shared memory a warp.
 // A profiler should show: for N = 512 rows DRAM throughput several times 4_rows', from 8 times the loads in flight.
@@ -12,12 +13,14 @@
 #include "element.cuh"
 #include "narrow.cuh"
 
+constexpr int MOST_WARPS = 16;  // of a CTA
+
 template <typename T, int SLICES>
 static __device__ __forceinline__ void gemv(T *__restrict__ y, const T *__restrict__ w, const T *__restrict__ x, int n, int k) {
-  constexpr int wide = 16 / sizeof(T), rows = 8 / SLICES;
-  __shared__ float part[8];
+  constexpr int wide = 16 / sizeof(T);
+  __shared__ float part[MOST_WARPS];
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32, slice = warp % SLICES;
-  int row = blockIdx.x * rows + warp / SLICES;
+  int row = blockIdx.x * (blockDim.x / 32 / SLICES) + warp / SLICES;
   float sums[1] = {}, &sum = sums[0];
   if (row < n) {
     const T *wrow = w + static_cast<size_t>(row) * k;
@@ -41,27 +44,27 @@ static __device__ __forceinline__ void gemv(T *__restrict__ y, const T *__restri
   if (row < n && lane == 0) store(y + row, sum);
 }
 
-extern "C" __global__ void __launch_bounds__(256) gemv_split_1(__half *__restrict__ y, const __half *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_1(__half *__restrict__ y, const __half *__restrict__ w,
     const __half *__restrict__ x, int n, int k) { gemv<__half, 1>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_2(__half *__restrict__ y, const __half *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_2(__half *__restrict__ y, const __half *__restrict__ w,
     const __half *__restrict__ x, int n, int k) { gemv<__half, 2>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_4(__half *__restrict__ y, const __half *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_4(__half *__restrict__ y, const __half *__restrict__ w,
     const __half *__restrict__ x, int n, int k) { gemv<__half, 4>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_8(__half *__restrict__ y, const __half *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_8(__half *__restrict__ y, const __half *__restrict__ w,
     const __half *__restrict__ x, int n, int k) { gemv<__half, 8>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_1_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_1_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
     const __nv_bfloat16 *__restrict__ x, int n, int k) { gemv<__nv_bfloat16, 1>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_2_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_2_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
     const __nv_bfloat16 *__restrict__ x, int n, int k) { gemv<__nv_bfloat16, 2>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_4_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_4_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
     const __nv_bfloat16 *__restrict__ x, int n, int k) { gemv<__nv_bfloat16, 4>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_8_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_8_bf16(__nv_bfloat16 *__restrict__ y, const __nv_bfloat16 *__restrict__ w,
     const __nv_bfloat16 *__restrict__ x, int n, int k) { gemv<__nv_bfloat16, 8>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_1_f32(float *__restrict__ y, const float *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_1_f32(float *__restrict__ y, const float *__restrict__ w,
     const float *__restrict__ x, int n, int k) { gemv<float, 1>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_2_f32(float *__restrict__ y, const float *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_2_f32(float *__restrict__ y, const float *__restrict__ w,
     const float *__restrict__ x, int n, int k) { gemv<float, 2>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_4_f32(float *__restrict__ y, const float *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_4_f32(float *__restrict__ y, const float *__restrict__ w,
     const float *__restrict__ x, int n, int k) { gemv<float, 4>(y, w, x, n, k); }
-extern "C" __global__ void __launch_bounds__(256) gemv_split_8_f32(float *__restrict__ y, const float *__restrict__ w,
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS) gemv_split_8_f32(float *__restrict__ y, const float *__restrict__ w,
     const float *__restrict__ x, int n, int k) { gemv<float, 8>(y, w, x, n, k); }
