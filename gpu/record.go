@@ -26,6 +26,7 @@ type frame struct {
 	failure    error // the first launch that failed
 	sample     int   // every k-th CTA; 0: as outside
 	warm       bool
+	repeat     bool      // launches are timed until their times agree, where time is measured
 	findings   *Findings // nil: not sanitized
 	whole      bool      // findings are a whole cell's: what it allocates belongs to the notebook
 }
@@ -63,6 +64,7 @@ func (r *recorder) scope() (s struct {
 	ctx        context.Context
 	sample     int
 	warm       bool
+	repeat     bool
 	findings   []*Findings
 }) {
 	s.ctx = r.context()
@@ -73,6 +75,7 @@ func (r *recorder) scope() (s struct {
 			s.sample, s.sampleTime = f.sample, f.sampleTime
 		}
 		s.warm = s.warm || f.warm
+		s.repeat = s.repeat || f.repeat
 		if f.findings != nil {
 			s.findings = append(s.findings, f.findings)
 		}

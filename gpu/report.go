@@ -52,6 +52,7 @@ func measure(name string, fr *frame, f func()) *Report {
 	if f == nil {
 		panic(fail("pass a function: func() { kernels.Run(…) }", "%s: the function is nil", name))
 	}
+	fr.repeat = true
 	all, err := records.within(fr, f)
 	if err != nil {
 		panic(err)

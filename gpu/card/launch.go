@@ -154,6 +154,12 @@ func (c *launchCard) notes() []string {
 			s += ", unstable"
 		}
 		out = append(out, s)
+		if sm, _, known := strings.Cut(l.Clocks, ","); known {
+			out = append(out, sm)
+			if _, why, held := strings.Cut(l.Clocks, ", held down by "); held {
+				out = append(out, "clock held down by "+why)
+			}
+		}
 	}
 	if l.Cold {
 		out = append(out, "cold\u00a0L2")

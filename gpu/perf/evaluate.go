@@ -324,8 +324,17 @@ func (l *Launch) durationFigure(m model) {
 	if len(l.Samples) > 0 {
 		median, spread := medianOf(l.Samples)
 		l.Duration = Figure{Value: median, Unit: "s", Tag: Measured, Source: fmt.Sprintf("CUDA events, median of %d", len(l.Samples))}
+		if l.Virtual { // a driver whose events the model moves
+			l.Duration.Tag, l.Duration.Source = Modelled, "the model, as events read it, median of "+fmt.Sprint(len(l.Samples))
+		}
 		if len(l.Samples) > 1 {
 			l.Duration.Source += ", ±" + FormatPercent(spread)
+		}
+		if l.Batch > 1 {
+			l.Duration.Source += fmt.Sprintf(", each the mean of %d in a graph", l.Batch)
+		}
+		if l.Clocks != "" {
+			l.Duration.Source += "; " + l.Clocks
 		}
 		return
 	}

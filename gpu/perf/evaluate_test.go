@@ -220,6 +220,12 @@ func TestMeasured(t *testing.T) {
 	if got := l.Verdict().Headline; got != "Memory-bound: 82% of the DRAM roof" {
 		t.Errorf("verdict %q", got)
 	}
+	timed := o
+	timed.Batch, timed.Clocks = 12, "SM 1980 MHz, memory 3201 MHz, 612 W, 54 °C"
+	const source = "CUDA events, median of 5, ±1.47%, each the mean of 12 in a graph; SM 1980 MHz, memory 3201 MHz, 612 W, 54 °C"
+	if l := Evaluate(timed, h200(t)); l.Duration.Source != source {
+		t.Errorf("%q, want %q", l.Duration.Source, source)
+	}
 	virtual := copyLaunch(1 << 24)
 	if want := Evaluate(virtual, h200(t)).Duration; l.Predicted != want || want.Tag != Modelled {
 		t.Errorf("predicted %+v, want what the virtual GPU says: %+v", l.Predicted, want)

@@ -27,6 +27,8 @@ type Observation struct {
 	Cold                                 bool
 	Simulated                            *Simulation     // of the virtual GPU; nil where it was not asked for
 	Samples                              []time.Duration // measured; empty on the virtual GPU
+	Batch                                int             // launches in the graph that gave a sample, which is its mean; 0 and 1: one
+	Clocks                               string          // of a real GPU after the samples: "SM 1980 MHz, …"; "" where unknown
 	MinimumBytes                         float64         // the registry's closed form of the least traffic, 0 where unknown
 	FormulaFLOPs                         float64         // the registry's closed form, 0 where unknown
 	OwnBytes                             float64         // a part of a step moves so much at least, workspaces included; the two above are then its share of the step's; 0: no part

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"gorgonia.org/cu"
 
@@ -37,6 +38,8 @@ type Device struct {
 	gone       map[driver.Address]string // allocations of older contexts, with what took them
 	queued     []string                  // launches that nobody has waited for yet
 	timer      *timer                    // what timing needs, made at its first use
+	clocksRead time.Time                 // when clocksText was
+	clocksText string
 }
 
 // allocation is a range of device memory.

@@ -74,12 +74,8 @@ func (d *Device) Launch(ctx context.Context, l *driver.Launch) (*driver.Result, 
 	if err := f.check(l); err != nil {
 		return nil, err
 	}
-	if l.Repeat > 1 {
-		t, err := d.Time(ctx, l, TimeOptions{Warm: l.Warm, Least: l.Repeat, Most: l.Repeat})
-		if err != nil {
-			return nil, err
-		}
-		return &driver.Result{Executed: l.Grid.Count(), Sampled: 1, Cold: t.Cold, Samples: t.Samples, Host: t.Host}, nil
+	if l.Repeat > 1 && l.Wait {
+		return d.repeated(ctx, f, l)
 	}
 	start := time.Now()
 	session := &vdrv.Session{Context: ctx, Like: l}
@@ -100,7 +96,7 @@ func (d *Device) Launch(ctx context.Context, l *driver.Launch) (*driver.Result, 
 		}
 		return r, nil
 	}
-	r.Samples = []time.Duration{elapsed}
+	r.Samples, r.Clocks = []time.Duration{elapsed}, d.clocks()
 	return r, nil
 }
 

@@ -160,6 +160,17 @@ func (d *Device) Time(ctx context.Context, l *driver.Launch, o TimeOptions) (*Ti
 	if err := f.check(l); err != nil {
 		return nil, err
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	return d.time(ctx, f, l, o)
+}
+
+// time is Time without its checks; the caller holds mu and has entered.
+func (d *Device) time(ctx context.Context, f *function, l *driver.Launch, o TimeOptions) (*Timing, error) {
 	if o.Least < 1 {
 		o.Least = leastSamples
 	}
@@ -168,12 +179,6 @@ func (d *Device) Time(ctx context.Context, l *driver.Launch, o TimeOptions) (*Ti
 	}
 	o.Most = max(o.Most, o.Least)
 	began := time.Now()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.enter(); err != nil {
-		return nil, err
-	}
-	defer d.leave()
 	m := &measurement{d: d, f: f, l: l, ctx: ctx, session: &vdrv.Session{Context: ctx, Like: &driver.Launch{Warm: o.Warm, Simulate: true}}, o: o, t: &Timing{Cold: !o.Warm, Batch: 1}}
 	if d.virtual {
 		defer vdrv.Bind(m.session)()

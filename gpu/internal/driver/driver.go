@@ -215,9 +215,11 @@ type Launch struct {
 	LeastBytes  float64 // of DRAM traffic of the whole grid, where it is known: of a sample it tells how much CTAs share
 	// SampleTime chooses Sample, a power of two, so that the launch takes about so long on this host; 0: Sample holds.
 	SampleTime time.Duration
-	Repeat     int      // timed samples on a real GPU; 0 means 1
-	Sanitize   bool     // look for races, accesses out of bounds and the like; go on where that is safe (virtual)
-	Tensors    []Extent // tensors and buffers among the arguments, for Sanitize
+	// Repeat is how many timed samples are taken at least, until they agree; 0 and 1 mean one. What the launch wrote more than once is
+	// written once in the end, so that it need not be idempotent. (a real GPU, or a driver before the virtual one; needs Wait)
+	Repeat   int
+	Sanitize bool     // look for races, accesses out of bounds and the like; go on where that is safe (virtual)
+	Tensors  []Extent // tensors and buffers among the arguments, for Sanitize
 }
 
 // Result of a launch that was waited for.
@@ -230,6 +232,8 @@ type Result struct {
 	Cold      bool              // the L2 was cold at the start
 	Simulated *perf.Simulation  // of the whole grid; nil where it was not asked for
 	Samples   []time.Duration   // measured durations; empty on the virtual device
+	Batch     int               // launches in a graph whose time a sample is, divided by them; 0 and 1: each was timed by itself
+	Clocks    string            // of a real GPU after the samples: "SM 1980 MHz, …", with what holds them down; "" where unknown
 	Modelled  bool              // a driver that the virtual GPU answers: the time is the model's
 	Host      time.Duration     // host time that the launch took, the simulation's on a virtual device
 	Printed   string            // by printf in device code, CTA after CTA in the order of the grid

@@ -11,6 +11,6 @@ func Observe(d Device, l *Launch, r *Result) perf.Observation {
 		Registers: a.Registers, Estimated: a.Estimated, RegistersLow: a.RegistersLow, RegistersHigh: a.RegistersHigh,
 		StaticShared: a.SharedBytes, LocalBytes: a.LocalBytes, SpillBytes: a.SpillBytes,
 		Counts: r.Counts, Counted: d.Capability(Counting) == "", Lines: r.Lines,
-		Sampled: max(r.Sampled, 1), Executed: r.Executed, Cold: r.Cold, Samples: r.Samples, Simulated: r.Simulated,
+		Sampled: max(r.Sampled, 1), Executed: r.Executed, Cold: r.Cold, Samples: r.Samples, Batch: r.Batch, Clocks: r.Clocks, Simulated: r.Simulated,
 	}
 }
