@@ -73,10 +73,6 @@ func anyCodes(f *quant.Format, r *rand.Rand, n int) []byte {
 	return packed
 }
 
-// finiteVector is test data for a vector K that meets weights with minima: an infinity times code 0 is NaN, where the weight is the
-// minimum.
-func finiteVector(d dims, r *rand.Rand) []float64 { return outliers.fill(r, d["K"], d["K"]) }
-
 // resultsOf are the elements of an output, or its bytes where these must be exact.
 func resultsOf(t *gpu.Tensor, o operand) []float64 {
 	if o.exact && isPacked(o.dtype) {

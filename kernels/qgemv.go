@@ -129,7 +129,18 @@ func streamed(d dims, w gpu.DType) (c counters, tiles int, whole bool) {
 func (u unpacking) cancels(k *Kernel) {
 	if u.minima {
 		k.terms = func(d dims) float64 { return 16 * d.f("K") }
-		k.operands[2].fill = finiteVector
+	}
+}
+
+// unlessSpecial are the closed forms of rows whose products are finite. The others are multiplied a second time, value by value: of a
+// call with an infinity or NaN only the stores are known beforehand.
+func unlessSpecial(of func(d dims) counters) func(d dims, in map[string][]float64) counters {
+	return func(d dims, in map[string][]float64) counters {
+		c := of(d)
+		if slices.ContainsFunc(slices.Concat(in["w"], in["x"]), func(v float64) bool { return v-v != 0 }) {
+			return counters{storeRequests: c[storeRequests], storeBytes: c[storeBytes], storeSectors: c[storeSectors]}
+		}
+		return c
 	}
 }
 
@@ -141,7 +152,7 @@ func packedProduct(k *Kernel, w gpu.DType) {
 		return gpu.Config{Grid: gpu.Dim(over(d["N"], rows)), CTA: gpu.Dim(32 * u.warps)}
 	}
 	u.cancels(k)
-	k.counts = func(d dims) counters {
+	k.countsIn = unlessSpecial(func(d dims) counters {
 		c, tiles, whole := streamed(d, w)
 		if !whole {
 			return counters{storeRequests: c[storeRequests], storeBytes: c[storeBytes], storeSectors: c[storeSectors]}
@@ -160,7 +171,7 @@ func packedProduct(k *Kernel, w gpu.DType) {
 			c[loadRequests] += ctas * float64(over(min(d["K"]-p*2*tileValues, 2*tileValues), 256))
 		}
 		return c
-	}
+	})
 }
 
 // byteProduct takes x in Q8_1.
@@ -175,7 +186,7 @@ func byteProduct(k *Kernel, w gpu.DType) {
 		return w.Bits()/8*d.f("N")*d.f("K") + 1.125*d.f("K") + 2*d.f("N")
 	}}
 	u.cancels(k)
-	k.counts = func(d dims) counters {
+	k.countsIn = unlessSpecial(func(d dims) counters {
 		c, tiles, whole := streamed(d, w)
 		if !whole {
 			return counters{storeRequests: c[storeRequests], storeBytes: c[storeBytes], storeSectors: c[storeSectors]}
@@ -187,5 +198,5 @@ func byteProduct(k *Kernel, w gpu.DType) {
 			c[loadRequests] += ctas * 9 * float64(over(min(d["K"]-t*tileValues, tileValues)/32, 32)) // a lane a block
 		}
 		return c
-	}
+	})
 }

@@ -1,6 +1,9 @@
 package kernels
 
 import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"memwall/gpu"
@@ -66,4 +69,69 @@ func TestQGEMVChoice(t *testing.T) {
 		t.Fatal("f16 weights pass")
 	}
 	t.Log(err)
+}
+
+// Infinite x and infinite scales give what whole weights give, in every step and format: an infinity with the weight's sign, also where
+// the code is 0 and the minimum is the weight; NaN where weights are zero or infinities have both signs.
+func TestQGEMVInfinities(t *testing.T) {
+	dev := open(t, "virtual:h200")
+	const n, k, infinite, huge = 24, 256, 40, 1e7 // huge has a scale in Q8_1 that f16 rounds to infinity
+	for _, step := range []string{"qgemv/2_fused", "qgemv/3_packed", "qgemv/4_dp4a"} {
+		for _, v := range Get(step).variants() {
+			r := rand.New(rand.NewPCG(5, 7))
+			dtype := v.operands[1].dtype
+			values := make([]float64, n*k)
+			for i := range values {
+				values[i] = r.NormFloat64()
+				if i%k/32 == infinite/32 {
+					values[i] = (0.5 + r.Float64()) * float64(1-i/k%2*2) // of the row's sign
+				}
+			}
+			var w *gpu.Tensor
+			if f := formatOf(dtype); f == nil {
+				w = dev.FromAs(dtype, values, n, k)
+			} else {
+				var packed []byte
+				if encoded := packedAs(dtype, values); encoded == nil {
+					packed = anyCodes(f, r, n*k)
+				} else {
+					for _, b := range encoded {
+						packed = append(packed, byte(b))
+					}
+				}
+				for row := 3; row < n && f.Scale+2 <= f.Bytes && dtype != gpu.MXFP4; row += 4 {
+					binary.LittleEndian.PutUint16(packed[row*k/f.Block*f.Bytes+f.Scale:], 0x7c00)
+				}
+				w = dev.From(packed, n, k/f.Block*f.Bytes).View(dtype)
+			}
+			vector := make([]float64, k)
+			for i := range vector {
+				vector[i] = r.NormFloat64()
+			}
+			vector[infinite] = math.Inf(1)
+			x, y := dev.Empty(v.operands[2].dtype, k), dev.Zeros(gpu.F16, n)
+			if x.DType() == gpu.Q8_1 {
+				for i := range 32 {
+					vector[infinite/32*32+i] = huge
+				}
+				mustRun(t, "quantize", x, dev.FromAs(gpu.F32, vector, k))
+			} else {
+				x = dev.FromAs(gpu.F16, vector, k)
+			}
+			mustRun(t, step, y, w, x)
+			want, _ := product(x.Float64s(), w.Float64s(), 1, n, k)
+			seen := map[float64]int{}
+			for i, got := range y.Float64s() {
+				if got != want[i] && !(math.IsNaN(got) && math.IsNaN(want[i])) {
+					t.Errorf("%s %s: row %d is %g, the reference %g", step, dtype, i, got, want[i])
+				}
+				if !math.IsNaN(got) {
+					seen[got]++
+				}
+			}
+			if dtype != gpu.Q2_K && dtype != gpu.Q3_K && dtype.Block() != 1 && len(seen) < 2 && dtype.String()[:2] != "q5" {
+				t.Errorf("%s %s: results are %v; a test needs infinities of both signs", step, dtype, seen)
+			}
+		}
+	}
 }

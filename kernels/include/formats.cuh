@@ -148,3 +148,17 @@ struct E5M2 {
   static constexpr int BLOCK = 1, BYTES = 1;
   static __device__ __forceinline__ float value(const unsigned char *b, int) { return small_float<5, 2>(*b); }
 };
+
+// decoded_row is a lane's share of a row's product, value by value: the sum of every 32nd weight, decoded, times what x gives for it.
+template <typename F, typename X>
+static __device__ __forceinline__ float decoded_row(const unsigned char *row, int k, X x) {
+  float sum = 0;
+#pragma unroll 1
+  for (int i = threadIdx.x % 32; i < k; i += 32) sum = fmaf(F::value(row + i / F::BLOCK * F::BYTES, i % F::BLOCK), x(i), sum);
+  return sum;
+}
+
+// settled says whether a sum of products that were taken apart (scale times codes, minimum times the sum of x) is what whole weights
+// give: not where an infinity or NaN took part, since the parts meet it one by one. An infinite x times code 0 is NaN, and opposite
+// infinities are, where scale * code + minimum is an ordinary weight.
+static __device__ __forceinline__ bool settled(float sum) { return (__float_as_uint(sum) & 0x7f800000u) != 0x7f800000u; }

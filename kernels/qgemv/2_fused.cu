@@ -17,10 +17,7 @@ static __device__ __forceinline__ void fused(__half *__restrict__ y, const unsig
   int row = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (row >= n) return;
   const unsigned char *from = w + static_cast<size_t>(row) * (k / F::BLOCK) * F::BYTES;
-  float sum = 0;
-#pragma unroll 1
-  for (int i = lane; i < k; i += 32) sum = fmaf(F::value(from + i / F::BLOCK * F::BYTES, i % F::BLOCK), to_float(x[i]), sum);
-  sum = warp_sum(sum);
+  float sum = warp_sum(decoded_row<F>(from, k, [&](int i) { return to_float(x[i]); }));
   if (lane == 0) store(y + row, sum);
 }
 

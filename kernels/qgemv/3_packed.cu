@@ -10,7 +10,8 @@
 // A profiler should show: DRAM busy; issue slots the next limit, which for four bits come close: this is what a 4-bit weight costs.
 //
 // The Go loop: for n := range y { for g := range groups { y[n] += scale[n,g] * sum of code[n,k]*x[k] over k in g, + minimum * sum of x } }
-// Rows that do not begin on 4 bytes, or are no multiple of 64 values, are decoded as in 2_fused.
+// Rows that do not begin on 4 bytes, or are no multiple of 64 values, are decoded as in 2_fused; so are, once more, those whose sum is
+// infinite or NaN: codes and minimum apart say nothing of what an infinite x or scale makes of the weight.
 
 #include "element.cuh"
 #include "formats.cuh"
@@ -67,13 +68,8 @@ static __device__ __forceinline__ void packed(__half *__restrict__ y, const unsi
   const unsigned char *from = w + static_cast<size_t>(row) * bytes;
   size_t misfit = reinterpret_cast<size_t>(w) | static_cast<size_t>(bytes);
   float sum[ROWS] = {};
-  if (k % 64 != 0 || (misfit & 3) != 0) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll 1
-      for (int i = lane; r < rows && i < k; i += 32)
-        sum[r] = fmaf(F::value(from + static_cast<size_t>(r) * bytes + i / F::BLOCK * F::BYTES, i % F::BLOCK), to_float(x[i]), sum[r]);
-  } else {
+  bool words = k % 64 == 0 && (misfit & 3) == 0;
+  if (words) {
     Stream<U::TILE, ROWS> stream = {static_cast<unsigned>(__cvta_generic_to_shared(ring[warp])), from, bytes, rows, (misfit & 15) == 0};
     bool wide = (reinterpret_cast<size_t>(x) & 15) == 0;
     stream.start(0);
@@ -110,6 +106,8 @@ static __device__ __forceinline__ void packed(__half *__restrict__ y, const unsi
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     float total = warp_sum(sum[r]);
+    if (r < rows && !(words && settled(total)))
+      total = warp_sum(decoded_row<F>(from + static_cast<size_t>(r) * bytes, k, [&](int i) { return to_float(x[i]); }));
     if (lane == 0 && r < rows) store(y + row + r, total);
   }
 }

@@ -11,7 +11,8 @@
 //
 // The Go loop: for n := range y { for g := range groups { s, t := 0, 0
 //   for k := range g { s += code[n,k] * xcode[k]; t += xcode[k] }; y[n] += xscale[g] * (scale[n,g] * (s - OFFSET*t) + minimum[n,g] * t) } }
-// dp4a: PTX ISA 9.7.1.23. Rows that do not begin on 4 bytes, or are no multiple of 64 values, are decoded as in 2_fused.
+// dp4a: PTX ISA 9.7.1.23. Rows that do not begin on 4 bytes, or are no multiple of 64 values, are decoded as in 2_fused; so are, once
+// more, those whose sum is infinite or NaN, as in 3_packed. Q8_1 has no code for an infinity or NaN: its 32 values are all NaN.
 
 #include "element.cuh"
 #include "formats.cuh"
@@ -63,13 +64,8 @@ static __device__ __forceinline__ void bytes(__half *__restrict__ y, const unsig
   const unsigned char *from = w + static_cast<size_t>(row) * bytes;
   size_t misfit = reinterpret_cast<size_t>(w) | static_cast<size_t>(bytes);
   float sum[ROWS] = {};
-  if (k % 64 != 0 || ((misfit | reinterpret_cast<size_t>(x)) & 3) != 0) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll 1
-      for (int i = lane; r < rows && i < k; i += 32)
-        sum[r] = fmaf(F::value(from + static_cast<size_t>(r) * bytes + i / F::BLOCK * F::BYTES, i % F::BLOCK), Q8_1::value(x + i / 32 * 36, i % 32), sum[r]);
-  } else {
+  bool words = k % 64 == 0 && ((misfit | reinterpret_cast<size_t>(x)) & 3) == 0;
+  if (words) {
     Stream<U::TILE, ROWS> stream = {static_cast<unsigned>(__cvta_generic_to_shared(ring[warp])), from, bytes, rows, (misfit & 15) == 0};
     stream.start(0);
     // The next tile of x waits in registers, a block of Q8_1 a thread, while this one is used.
@@ -130,6 +126,8 @@ static __device__ __forceinline__ void bytes(__half *__restrict__ y, const unsig
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     float total = warp_sum(sum[r]);
+    if (r < rows && !(words && settled(total)))
+      total = warp_sum(decoded_row<F>(from + static_cast<size_t>(r) * bytes, k, [&](int i) { return Q8_1::value(x + i / 32 * 36, i % 32); }));
     if (lane == 0 && r < rows) store(y + row + r, total);
   }
 }
