@@ -103,12 +103,22 @@ static __device__ __forceinline__ void packed(__half *__restrict__ y, const unsi
       __syncwarp();  // before the next copies into this buffer
     }
   }
+  bool whole = words;
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    float total = warp_sum(sum[r]);
-    if (r < rows && !(words && settled(total)))
-      total = warp_sum(decoded_row<F>(from + static_cast<size_t>(r) * bytes, k, [&](int i) { return to_float(x[i]); }));
-    if (lane == 0 && r < rows) store(y + row + r, total);
+  for (int r = 0; r < ROWS; r++) {  // all sums side by side: their shuffles wait for each other otherwise
+    sum[r] = warp_sum(sum[r]);
+    whole = whole && settled(sum[r]);
+  }
+  if (whole) {
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      if (lane == 0 && r < rows) store(y + row + r, sum[r]);
+    return;
+  }
+#pragma unroll 1
+  for (int r = 0; r < rows; r++) {
+    float total = warp_sum(decoded_row<F>(from + static_cast<size_t>(r) * bytes, k, [&](int i) { return to_float(x[i]); }));
+    if (lane == 0) store(y + row + r, total);
   }
 }
 
