@@ -157,7 +157,7 @@ func (c *corpusCase) arguments(t testing.TB, dev *Device) (args []any, tensors [
 	return args, tensors
 }
 
-var deviceAddress = regexp.MustCompile(`0x7f[0-9a-f]{10}`)
+var deviceAddress = regexp.MustCompile(`0x7[0-9a-f]{11}`)
 
 // Every broken CUDA kernel of the corpus gives exactly its findings, its mended twin none, and the twin computes the same
 // whether it is watched or not.

@@ -313,7 +313,7 @@ func (r *launchRun) keepPrinted(c *cta) {
 	}
 	text := string(c.printed)
 	if c.unprinted {
-		text += fmt.Sprintf("\n(more than %d B: the rest was not kept)\n", maxPrinted)
+		text += fmt.Sprintf("\n(more than %s: the rest was not kept)\n", byteCount(maxPrinted))
 	}
 	r.failing.Lock()
 	defer r.failing.Unlock()

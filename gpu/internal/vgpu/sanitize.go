@@ -40,7 +40,8 @@ type sanitizer struct {
 	last       *allocation
 	doubts     doubts // of reads of device memory
 	saved      saved
-	names      []placed // variables in shared and local memory
+	names      []placed          // variables in shared and local memory
+	travelling map[[2]int32]bool // by instruction and element of a vector load: whether it is only stored again
 }
 
 // ctaCheck is the sanitizer's state of one CTA.
@@ -107,7 +108,7 @@ type syncFact struct {
 
 func newSanitizer(r *launchRun, p *program, tensors []driver.Extent) *sanitizer {
 	c := &sanitizer{run: r, p: p, tensors: tensors, global: newShadow(shadowCap, maxReaders), syncs: map[uint64]*farNode{}, saved: saved{}, found: map[findingKey]*driver.Finding{}, apart: map[*driver.Finding]int{},
-		facts: make([]syncFact, len(p.f.Body)), names: p.placed}
+		facts: make([]syncFact, len(p.f.Body)), names: p.placed, travelling: map[[2]int32]bool{}}
 	c.bulkStores = p.storesInBulk()
 	origins := p.origins()
 	for i := range p.f.Body {

@@ -54,7 +54,13 @@ func (c *sanitizer) travels(id int32, k int) bool {
 	if in.Opcode != "ld" || len(in.Operands) == 0 || in.Operands[0].Kind != ptx.OperandVector || k >= len(in.Operands[0].Elements) {
 		return false
 	}
-	return c.onlyStored(in.Operands[0].Elements[k].Register, mostCopies)
+	key := [2]int32{id, int32(k)}
+	travels, known := c.travelling[key]
+	if !known {
+		travels = c.onlyStored(in.Operands[0].Elements[k].Register, mostCopies)
+		c.travelling[key] = travels
+	}
+	return travels
 }
 
 // mostCopies are followed from register to register.
