@@ -146,11 +146,20 @@ func adviseSectors(l *Launch) (string, *LineCounts) {
 }
 
 func adviseSpills(l *Launch) (string, *LineCounts) {
-	if l.SpillBytes == 0 {
-		return "", nil
+	beyond := ""
+	if l.Simulated.Done() && l.Simulated.LocalBeyondL2 > 0 {
+		beyond = fmt.Sprintf(", %s of it more than L2 holds", WholePercent(100*l.Simulated.LocalBeyondL2))
 	}
-	return fmt.Sprintf("Registers spill %s a thread to local memory: fewer values alive at once, or smaller tiles",
-		Format(float64(l.SpillBytes), "B")), nil
+	local, global := l.Counts.LocalLoad.Sectors+l.Counts.LocalStore.Sectors, l.Counts.GlobalLoad.Sectors+l.Counts.GlobalStore.Sectors
+	switch {
+	case l.SpillBytes > 0:
+		return fmt.Sprintf("Registers spill %s a thread to local memory%s: fewer values alive at once, or smaller tiles",
+			Format(float64(l.SpillBytes), "B"), beyond), nil
+	case l.LocalBytes > 0 && 4*local >= global && local > 0:
+		return fmt.Sprintf("An array of each thread lies in local memory (%s)%s: indices that the compiler knows keep it in registers, or use shared memory",
+			Format(float64(l.LocalBytes), "B"), beyond), nil
+	}
+	return "", nil
 }
 
 func adviseLaunch(l *Launch) (string, *LineCounts) {

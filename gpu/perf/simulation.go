@@ -21,7 +21,10 @@ type Simulation struct {
 	Machine    MachineCycles
 	Partial    float64 // share of the stored sectors that were filled in part, 0 to 1
 	Wgmma      bool    // the tensor cores worked for wgmma, which reaches more than mma.sync
-	Why        string  // there is none
+	// LocalBeyondL2 is the share of the local memory beyond L1 that L2 has no room for, 0 to 1; counts of L2's and DRAM's bytes are of
+	// global memory alone.
+	LocalBeyondL2 float64
+	Why           string // there is none
 }
 
 // Done tells whether there is a prediction.

@@ -56,8 +56,19 @@ type model struct {
 	simulated bool    // the simulation said so, not a bound
 }
 
-// figure is the predicted time with its range.
+// figure is the predicted time with its range; of a sample whose sharing is unknown it reaches down to where all is shared.
 func (l *Launch) figure(m model) Figure {
+	f := l.rangeOf(m)
+	if l.sharingUnknown() {
+		if share := l.leastShared(&m); share < 1 {
+			f.Low *= share
+			f.Source += ", less where CTAs share data"
+		}
+	}
+	return f
+}
+
+func (l *Launch) rangeOf(m model) Figure {
 	if l.Simulated.Done() {
 		low, high, why := l.simulatedRange()
 		what := "the simulation of one SM"
@@ -200,6 +211,10 @@ func (b *modeller) trafficBounds() {
 		c := &l.Counts.Cache
 		written := float64(c.DRAMWriteSectors) / float64(max(c.DRAMReadSectors+c.DRAMWriteSectors, 1))
 		b.add(ResourceDRAM, t, t/p.Reach(written), Format(traffic.Value, "B")+" at "+Format(p.DRAMBytesPerSecond, "B/s"))
+		if n := len(b.m.bounds); n > 0 && l.sharingUnknown() {
+			b.m.bounds[n-1].About = true
+			b.m.bounds[n-1].Source += ", less where CTAs share data"
+		}
 	}
 	if l.L2Bytes.Known() {
 		busiest := l.L2Bytes.Value / b.sp.ctas * b.sp.perSM / (l2ReachBytes * p.ModelHz)

@@ -162,6 +162,28 @@ func (l *Launch) LeastDRAM() bool {
 		l.IdealBytes.Value > float64(l.Profile.L2Bytes) && l.L2Bytes.Value > 1.25*l.DRAMBytes.Value
 }
 
+// sharingUnknown tells whether the DRAM bytes of a sample are only known to lie between two ends: without the kernel's formula nobody
+// knows how much of what the sample's CTAs read the others would find in L2.
+func (l *Launch) sharingUnknown() bool {
+	return l.Sampled > 1 && l.DRAMBytes.High > l.DRAMBytes.Low && l.MinimumBytes <= 0 && l.OwnBytes <= 0
+}
+
+// leastShared is the share of the predicted time that is left where the CTAs of the whole grid share all that they may: what DRAM
+// then takes, or the next bound.
+func (l *Launch) leastShared(m *model) float64 {
+	dram, other := 0.0, 0.0
+	for _, b := range m.bounds {
+		switch b.Resource {
+		case ResourceDRAM:
+			dram = b.reached * l.DRAMBytes.Low / l.DRAMBytes.High
+		case ResourceLaunch, ResourceLatency, ResourceTail:
+		default:
+			other = max(other, b.Seconds, b.reached)
+		}
+	}
+	return min((l.Profile.LaunchSeconds+max(dram, other))/m.seconds, 1)
+}
+
 // ExcessShare is the share of global sectors beyond the ideal, 0 to 1. With counts by line, lines that need fewer than
 // the ideal (broadcasts) do not make up for those that need more.
 func (l *Launch) ExcessShare() (share float64, tag Tag) {

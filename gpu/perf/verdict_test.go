@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -87,6 +88,11 @@ func TestVerdictAndAdvice(t *testing.T) {
 		}), "Balanced: L2 and DRAM", "Both L2 (7.10 µs) and DRAM (6.99 µs) must shrink before the time does"},
 		{"spills", shaped(func(o *Observation) { o.Counts.Cache.DRAMReadSectors, o.SpillBytes = 1<<20, 48 }),
 			"Memory-bound: DRAM allows 6.99 µs at best", "Registers spill 48 B a thread to local memory: fewer values alive at once, or smaller tiles"},
+		{"an array in local memory", shaped(func(o *Observation) {
+			o.LocalBytes, o.Counts.LocalLoad.Sectors, o.Counts.GlobalLoad = 512, 1e6, Access{Sectors: 1e6, IdealSectors: 1e6}
+			o.Simulated = &Simulation{Seconds: 15e-6, Cycles: 26000, Alone: 100, Waits: [NumWaits]float64{WaitMemory: .7}, LocalBeyondL2: .62}
+		}), "Latency-bound: 70% of the cycles wait for data from memory",
+			"An array of each thread lies in local memory (512 B), 62% of it more than L2 holds: indices that the compiler knows keep it in registers, or use shared memory"},
 		{"does not fit", shaped(func(o *Observation) { o.Registers, o.Shape.CTA = 156, [3]uint32{512, 1, 1} }),
 			"Does not fit: not one CTA on an SM, limit: registers",
 			"One CTA needs 512 threads × 156 registers and 0 B of shared memory: more than an SM has. Use smaller CTAs"},
@@ -223,6 +229,30 @@ func TestRange(t *testing.T) {
 		if d := Evaluate(c.o, h200(t)).Duration; !near(d.Low, c.low*1e-6) || !near(d.High, c.high*1e-6) {
 			t.Errorf("%s: %s (%s), want %.1f to %.1f µs", c.name, d.Number(), d.Source, c.low, c.high)
 		}
+	}
+}
+
+// TestUnknownSharing: a sample of a kernel without a formula read 2.10 MB; all CTAs read sixteen times as much if they share nothing,
+// no more if they share all. The prediction is of the former, the range reaches down to the latter.
+func TestUnknownSharing(t *testing.T) {
+	o := shaped(func(o *Observation) {
+		o.Counts.Cache.DRAMReadSectors, o.Counts.Cache.DistinctRead, o.Counts.Cache.L2Lookups = 1<<16, 1<<16, 1<<16
+		o.Sampled, o.Executed, o.Counts.WarpInstructions = 16, o.Shape.CTAs()/16, 1
+	})
+	l := Evaluate(o, h200(t))
+	if got, want := l.Verdict().Headline, "Memory-bound: DRAM allows about 6.99 µs"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	const shared = 2097152 / 4.8e12 / .93 // DRAM's reach on an H200 for reads, below what the ports of the SMs need
+	if ports := 33554432 / (40 * 132 * 1.755e9); !(l.Duration.Low > 2e-6+shared && l.Duration.Low < 2e-6+1.5*ports) || l.Duration.High < 9e-6 {
+		t.Errorf("%s: %s", l.Duration.Number(), l.Duration.Source)
+	}
+	if want := "launch + DRAM, × 1.0–1.6, less where CTAs share data"; l.Duration.Source != want {
+		t.Errorf("source %q, want %q", l.Duration.Source, want)
+	}
+	o.MinimumBytes = 2097152 // they share all
+	if l := Evaluate(o, h200(t)); l.Verdict().Headline != "L2-bound: L2 allows 2.01 µs at best" || strings.Contains(l.Duration.Source, "share") {
+		t.Errorf("with the formula: %s, %s", l.Verdict(), l.Duration.Source)
 	}
 }
 

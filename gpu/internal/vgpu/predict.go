@@ -136,6 +136,19 @@ func (d *Device) contentionOf(l *driver.Launch, c *perf.Counts) float64 {
 	return cycles
 }
 
+// localBeyondL2 is the share of local memory that L2 has no room for, 0 where it holds all: the threads that are resident together
+// have so many bytes each as they store, at most their frame. The replay of the caches sees no local memory.
+func (d *Device) localBeyondL2(f *function, l *driver.Launch, c *perf.Counts, resident int) float64 {
+	if c.Warps == 0 {
+		return 0
+	}
+	each := min(float64(f.program.local), float64(c.LocalStore.Bytes)/float64(c.Warps)/warpSize)
+	ctas := min(float64(resident*max(d.properties.SMs, 1)), float64(l.Grid.Count()))
+	warps := float64((l.CTA.Count() + warpSize - 1) / warpSize)
+	all := each * ctas * warps * warpSize
+	return max(0, 1-float64(d.profile.L2Bytes)/max(all, 1))
+}
+
 // inputFor puts together what the simulation needs.
 func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Replay, c *perf.Counts, done work) *simulate.Input {
 	resident := d.residentCTAs(f, l)
@@ -143,9 +156,7 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Re
 		L1Bytes: d.firstCache(f, l, resident), DRAM: make([]float64, len(f.program.f.Body))}
 	t.fill(in, l, c, done)
 	for i := range in.DRAM {
-		if in.DRAM[i] = -1; f.program.infos[i].kind == localLoad || f.program.infos[i].kind == localStore {
-			in.DRAM[i] = 0 // L1 and L2 hold what is spilled
-		}
+		in.DRAM[i] = -1
 	}
 	var requested, fetched, stored uint64
 	f.program.eachSite(func(pattern, id int32) {
@@ -167,6 +178,12 @@ func (d *Device) inputFor(f *function, l *driver.Launch, t *tracing, r *cache.Re
 			in.DRAM[i] *= share // unknown ones stay below 0
 		}
 		fetched = uint64(share * float64(fetched))
+	}
+	in.Local = d.localBeyondL2(f, l, c, resident)
+	for i := range in.DRAM {
+		if kind := f.program.infos[i].kind; kind == localLoad || kind == localStore {
+			in.DRAM[i] = in.Local
+		}
 	}
 	if requested > 0 {
 		in.Mean = float64(fetched) / float64(requested)

@@ -10,6 +10,7 @@ type l1 struct {
 	sets  uint64
 	tags  []uint64 // line+1
 	valid []uint8
+	dirty []uint8 // sectors of local memory that L2 does not have yet
 	age   []uint32
 	fills []float64 // when the line's last sectors arrive
 	clock uint32
@@ -20,7 +21,7 @@ const l1Ways = 16
 func (c *l1) make(bytes int) {
 	c.sets = uint64(max(bytes/128/l1Ways, 1))
 	n := c.sets * l1Ways
-	c.tags, c.valid, c.age, c.fills = make([]uint64, n), make([]uint8, n), make([]uint32, n), make([]float64, n)
+	c.tags, c.valid, c.dirty, c.age, c.fills = make([]uint64, n), make([]uint8, n), make([]uint8, n), make([]uint32, n), make([]float64, n)
 }
 
 // find gives the way of a line, or the one to replace.
@@ -40,8 +41,11 @@ func (c *l1) find(line uint64) (way uint64, hit bool) {
 	return way, false
 }
 
-func (c *l1) take(way, line uint64, sectors uint8) {
-	c.tags[way], c.valid[way], c.age[way] = line+1, sectors, c.clock
+// take gives a way to a line, and tells how many dirty sectors the line had that it held.
+func (c *l1) take(way, line uint64, sectors uint8) (dirty int) {
+	dirty = bits.OnesCount8(c.dirty[way])
+	c.tags[way], c.valid[way], c.dirty[way], c.age[way] = line+1, sectors, 0, c.clock
+	return dirty
 }
 
 // share is what L2 and DRAM have still to do for this SM, as the cycle at which they are done, and sectors owed to DRAM.
@@ -101,7 +105,7 @@ func (s *sm) globalAccess(w *warp, it *item, a *Access, t float64) float64 {
 	for _, x := range w.trace.Lines[a.At : int(a.At)+int(a.Lines)] {
 		switch {
 		case it.code.local:
-			s.storeLocal(x)
+			s.storeLocal(x, begin)
 		case it.class == storeGlobal || it.class == atomicGlobal:
 			s.storeLine(it, x, begin)
 		default:
@@ -139,7 +143,7 @@ func (s *sm) loadLine(it *item, site int, x uint64, begin float64) float64 {
 			}
 			s.l1.valid[way] |= sectors
 		} else {
-			s.l1.take(way, line, sectors)
+			s.writeBack(s.l1.take(way, line, sectors), begin)
 		}
 	}
 	n := float64(bits.OnesCount8(sectors))
@@ -169,14 +173,27 @@ func (s *sm) fetch(n, fromDRAM, begin float64) float64 {
 }
 
 // storeLocal keeps a line of local memory in L1, which writes it back only when others need the room.
-func (s *sm) storeLocal(x uint64) {
+func (s *sm) storeLocal(x uint64, begin float64) {
 	line, sectors := x>>5, uint8(x&15)
 	way, hit := s.l1.find(line)
 	if !hit {
-		s.l1.take(way, line, sectors)
+		s.writeBack(s.l1.take(way, line, sectors), begin)
 		s.l1.fills[way] = 0
 	}
 	s.l1.valid[way] |= sectors
+	s.l1.dirty[way] |= sectors
+}
+
+// writeBack sends sectors of local memory that L1 has no more room for to L2, and what L2 has no room for to DRAM.
+func (s *sm) writeBack(sectors int, begin float64) {
+	if sectors == 0 {
+		return
+	}
+	n := float64(sectors)
+	s.stats.L2Sectors += n
+	s.share.l2 = max(begin-s.m.burst, s.share.l2) + n*32/s.m.l2Bytes
+	s.stats.DRAMSectors += n * s.in.Local
+	s.share.dram = max(begin-s.m.burst, s.share.dram) + n*s.in.Local*32/s.m.dramBytes
 }
 
 // storeLine sends the sectors of one line to L2. A sector that is filled in part takes L2 twice: it reads, then writes.

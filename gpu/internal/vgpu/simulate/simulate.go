@@ -23,6 +23,7 @@ type Input struct {
 	// where it saw none. Mean is that over all instructions, WriteBack sectors written to DRAM per sector stored.
 	DRAM            []float64
 	Mean, WriteBack float64
+	Local           float64     // share of the sectors of local memory beyond L1 that L2 has no room for
 	Written         float64     // share of the DRAM traffic that is writes
 	Contention      float64     // cycles that L2 works for the line or address that atomics of the grid want most
 	Stop            func() bool // nil: never
@@ -60,6 +61,7 @@ type Result struct {
 	Seconds float64
 	Alone   float64 // cycles of one CTA that has an SM to itself
 	Longest float64 // and of the one that executes the most; 0 where all are alike
+	Local   float64 // Input.Local
 	Tail    float64 // of Cycles: what it costs that the busiest SM has more to do than the mean one
 	// Contention is the seconds of Input.Contention; they run beside the rest.
 	Contention float64
@@ -99,6 +101,7 @@ func Run(in *Input) (r Result, ok bool) {
 	r.Cycles = max(r.Cycles, r.Longest)
 	r.Tail = max(0, r.Cycles*(1-mean/due))
 	r.Alone = alone * max(in.CTAs[0].Executed, in.CTAs[0].Recorded) / in.CTAs[0].Recorded
+	r.Local = in.Local
 	r.Traced, r.Cut = len(in.CTAs), recorded < 0.999*executed
 	r.Seconds, r.Contention, r.Waits = r.Cycles/in.Profile.ModelHz, in.Contention/in.Profile.ModelHz, s.waited()
 	r.Breakdown = s.stats.scaled(scale)
@@ -244,6 +247,7 @@ func (b *Breakdown) cycles(m *machine) perf.MachineCycles {
 // Simulation is the result as perf shows it.
 func (r *Result) Simulation() perf.Simulation {
 	s := perf.Simulation{Seconds: r.Seconds, Cycles: r.Cycles, Alone: r.Alone, LongestCTA: r.Longest, Tail: r.Tail / r.Cycles * r.Seconds, Contention: r.Contention, Waits: r.Waits, Traced: r.Traced, Cut: r.Cut, Machine: r.Machine}
+	s.LocalBeyondL2 = r.Local
 	s.Wgmma = r.ByClass[asyncTensor] > r.ByClass[tensor]
 	if r.StoredSectors > 0 {
 		s.Partial = r.PartialSectors / r.StoredSectors
