@@ -16,6 +16,7 @@ var (
 	debugLine     = regexp.MustCompile(`(?m)^[ \t]*\.(file|loc)\b[^\n]*$`)
 	versionNumber = regexp.MustCompile(`(?m)^[ \t]*\.version[ \t]+(\d+)\.(\d+)`)
 	externWord    = regexp.MustCompile(`(?m)^([ \t]*)\.extern([ \t]+\.(?:global|const|shared)\b[^;]*;)`)
+	functionHead  = regexp.MustCompile(`(?m)^[ \t]*((?:\.(?:extern|visible|weak)[ \t]+)*)\.func\b[ \t]*(?:\.noreturn[ \t]*)?(\([^()]*\))?\s*([\w$%]+)`)
 	variableName  = regexp.MustCompile(`([\w$%]+)[ \t]*(?:\[[^\]]*\][ \t]*)*;?$`)
 )
 
@@ -79,7 +80,98 @@ func mergeLinked(text string) string {
 			return declaration
 		})
 	}
-	return newest + "\n" + strings.Join(parts, "\n")
+	return newest + "\n" + strings.Join(alike(onlyFirst(parts)), "\n")
+}
+
+// heading is the head of a function in a text.
+type heading struct {
+	at, end     int // of the whole head, up to its name's end
+	results     [2]int
+	name        string
+	weak, plain bool // plain: neither extern nor weak
+}
+
+// headings finds the functions of a text, defined or declared.
+func headings(text string) []heading {
+	var out []heading
+	for _, m := range functionHead.FindAllStringSubmatchIndex(text, -1) {
+		linkage := text[m[2]:m[3]]
+		out = append(out, heading{at: m[0], end: m[7], results: [2]int{m[4], m[5]}, name: text[m[6]:m[7]],
+			weak: strings.Contains(linkage, ".weak"), plain: !strings.Contains(linkage, ".weak") && !strings.Contains(linkage, ".extern")})
+	}
+	return out
+}
+
+// body gives where the body of a function whose head ends at a place begins and ends; false where it is only declared.
+func body(text string, end int) (from, to int, defined bool) {
+	i := strings.IndexAny(text[end:], "{;")
+	if i < 0 || text[end+i] == ';' {
+		return 0, 0, false
+	}
+	from = end + i
+	for depth, at := 0, from; at < len(text); at++ {
+		switch text[at] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return from, at + 1, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// onlyFirst makes declarations of the weak functions that another text defines too: a linker keeps a definition that is not weak,
+// else the first.
+func onlyFirst(parts []string) []string {
+	keeper := map[string]int{} // by name, the text whose definition stays
+	strong := map[string]bool{}
+	for i, p := range parts {
+		for _, h := range headings(p) {
+			if _, _, defined := body(p, h.end); !defined {
+				continue
+			}
+			if _, known := keeper[h.name]; !known || h.plain && !strong[h.name] {
+				keeper[h.name], strong[h.name] = i, h.plain
+			}
+		}
+	}
+	for i, p := range parts {
+		all := headings(p)
+		for k := len(all) - 1; k >= 0; k-- {
+			h := all[k]
+			if from, to, defined := body(p, h.end); defined && h.weak && keeper[h.name] != i {
+				p = p[:from] + ";" + p[to:]
+			}
+		}
+		parts[i] = p
+	}
+	return parts
+}
+
+// alike gives a function without a result the one that another text declares it with. Separate texts may differ so, as C ones may;
+// in one they may not. Nobody reads the result: nobody sets it.
+func alike(parts []string) []string {
+	declared := map[string]string{}
+	for _, p := range parts {
+		for _, h := range headings(p) {
+			if h.results[0] >= 0 {
+				declared[h.name] = p[h.results[0]:h.results[1]]
+			}
+		}
+	}
+	for i, p := range parts {
+		all := headings(p)
+		for k := len(all) - 1; k >= 0; k-- {
+			if h := all[k]; h.results[0] < 0 && declared[h.name] != "" {
+				at := h.end - len(h.name)
+				p = p[:at] + declared[h.name] + " " + p[at:]
+			}
+		}
+		parts[i] = p
+	}
+	return parts
 }
 
 // newer compares two version numbers as text.

@@ -43,6 +43,31 @@ func TestMergeLinked(t *testing.T) {
 	}
 }
 
+// A function that several texts define weakly is defined once, and one that is not weak wins; a function without a result has the
+// one that a caller's text declares.
+func TestMergeFunctions(t *testing.T) {
+	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
+	weak := head + ".weak .func (.param .b32 r) leaf (.param .b32 x) { .reg .b32 %r<2>; { ld.param.b32 %r1, [x]; } st.param.b32 [r], %r1; ret; }\n"
+	strong := strings.Replace(weak, ".weak", ".visible", 1) + ".visible .func consume(.param .b32 x)\n{\n ret;\n}\n"
+	caller := head + `.extern .func (.param .b32 retval0) consume (.param .b32 x);
+.visible .entry main_entry() { .reg .b32 %r<2>; .param .b32 a; .param .b32 b; mov.b32 %r1, 1; st.param.b32 [a], %r1; call.uni (b), consume, (a); ret; }
+`
+	for _, order := range [][]string{{weak, weak, strong, caller}, {strong, caller, weak}, {caller, strong, weak, weak}} {
+		merged := mergeLinked(linkedMark + strings.Join(order, nextMark))
+		m, err := ptx.Parse("merged", merged)
+		if err != nil {
+			t.Errorf("%v\n%s", err, merged)
+			continue
+		}
+		if n := strings.Count(merged, "ld.param.b32"); n != 1 || !strings.Contains(merged, ".visible .func (.param .b32 r) leaf (.param .b32 x) {") {
+			t.Errorf("leaf is defined %d times, or not by the text where it is not weak\n%s", n, merged)
+		}
+		if f := m.Function("consume"); f == nil || len(f.Results) != 1 || len(f.Params) != 1 {
+			t.Errorf("consume is %+v", f)
+		}
+	}
+}
+
 // Old versions are raised to the oldest that is read, others stay.
 func TestModern(t *testing.T) {
 	for text, want := range map[string]string{

@@ -355,16 +355,28 @@ func (f *function) checkTogether(l *driver.Launch, fail func(string, ...any) err
 	if l.Grid.X%span.X != 0 || l.Grid.Y%span.Y != 0 || l.Grid.Z%span.Z != 0 {
 		return fail("a grid of (%d, %d, %d) CTAs is not made of whole clusters of (%d, %d, %d)\nround the grid up to a multiple of the cluster", l.Grid.X, l.Grid.Y, l.Grid.Z, span.X, span.Y, span.Z)
 	}
-	room := uint64(max(d.properties.SMs, 1) * d.residentCTAs(f, l))
+	resident := d.occupancyCTAs(f, l)
+	room := uint64(max(d.properties.SMs, 1) * resident)
 	if l.Cooperative {
 		if l.Sample > 1 {
 			return fail("a cooperative launch cannot be sampled: its CTAs wait for each other\nrun it without gpu.Sample")
 		}
 		if grid := l.Grid.Count(); grid > room {
-			return fail("a cooperative launch of %d CTAs: %d fit the device at the same time (%d SMs × %d CTAs)\nuse a smaller grid, and a loop over the data in each CTA", grid, room, d.properties.SMs, d.residentCTAs(f, l))
+			return fail("a cooperative launch of %d CTAs: %d fit the device at the same time (%d SMs × %d CTAs)\nuse a smaller grid, and a loop over the data in each CTA", grid, room, d.properties.SMs, resident)
 		}
 	}
 	return nil
+}
+
+// occupancyCTAs is how many CTAs of a launch an SM holds by NVIDIA's occupancy rules, which a client asks before a cooperative
+// launch; residentCTAs where the device has no such rules.
+func (d *Device) occupancyCTAs(f *function, l *driver.Launch) int {
+	if limits := d.profile.Limits(); limits != nil {
+		if r, err := limits.Residency(int(l.CTA.Count()), f.attributes.Registers, f.program.shared, l.Shared); err == nil {
+			return r.CTAs
+		}
+	}
+	return d.residentCTAs(f, l)
 }
 
 // workspaceBytes holds what the CTAs of a cooperative launch meet with: its size, then the word of grid.sync().
