@@ -66,6 +66,9 @@ func (b *bencher) ceilings(chosen []*Kernel) ([]Ceiling, error) {
 		if b.ctx.Err() != nil {
 			return all, b.ctx.Err()
 		}
+		if _, cannot := k.targetFor(b.dev); cannot != nil {
+			continue // the device lacks what the probe is of
+		}
 		c, err := b.ceiling(k)
 		if err != nil {
 			return all, err

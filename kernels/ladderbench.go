@@ -244,13 +244,16 @@ func (b *bencher) line(g *benchGroup, i int) {
 	}
 }
 
-// own is the share of a roof that the probe of the device reaches; infinite where none shows it: wgmma has none.
+// own is the share of a roof that the probe of the device reaches; infinite where none shows it.
 func (b *bencher) own(roof string, k *Kernel) float64 {
 	target, _ := k.targetFor(b.dev)
 	text, _ := k.ptx(target)
 	probe := map[string]string{"DRAM": "DRAM read", "FP32": "FP32", "tensor": "mma.sync"}[roof]
+	if roof == "tensor" && strings.Contains(text, "wgmma") {
+		probe = "wgmma"
+	}
 	for _, p := range unique(registry) {
-		if p.ceiling == nil || p.ceiling.name != probe || roof == "tensor" && strings.Contains(text, "wgmma") {
+		if p.ceiling == nil || p.ceiling.name != probe {
 			continue
 		}
 		if c, err := b.ceiling(p); err == nil && c.Share > 0 {

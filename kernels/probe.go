@@ -221,7 +221,46 @@ var probes = []*Kernel{
 		bench:   []benchShape{{trial: trial{dims: dims{"CTAs": 1}}}},
 		cases:   []trial{{dims: dims{"CTAs": 1}}, {dims: dims{"CTAs": 2}}, {dims: dims{"CTAs": 33}}, {dims: dims{"CTAs": 132}}, {dims: dims{"CTAs": 1000}}},
 	},
+	{
+		name: "probe/9_wgmma", function: "probe_wgmma",
+		operands: []operand{
+			{name: "y", output: true, dtype: gpu.F32, shape: []string{"C", "64", "256"}},
+			{name: "a", dtype: gpu.F16, shape: []string{"64", "64"}, align: 16},
+			{name: "b", dtype: gpu.F16, shape: []string{"256", "64"}, align: 16},
+		},
+		scalars: []scalar{{name: "iterations", least: 1, most: 1 << 20}},
+		maps: []tensorMap{
+			{name: "amap", of: "a", config: func(dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{64, 64}, Swizzle: 128} }},
+			{name: "bmap", of: "b", config: func(dims) gpu.TensorMapConfig { return gpu.TensorMapConfig{Box: []int{256, 64}, Swizzle: 128} }},
+		},
+		args: []string{"y", "amap", "bmap", "iterations"},
+		config: func(d dims) gpu.Config {
+			return gpu.Config{Grid: gpu.Dim(d["C"]), CTA: gpu.Dim(128), Shared: (64+256)*128 + 1024}
+		},
+		bytes: formula{"65536·C + 40960", func(d dims) float64 { return 65536*d.f("C") + 40960 }},
+		flops: formula{"2097152·C·iterations", wgmmaFLOPs},
+		terms: func(d dims) float64 { return 4*d.f("iterations") + 64 },
+		reference: func(d dims, in map[string][]float64) (want, scale []float64) {
+			want, scale = product(in["a"], in["b"], 64, 256, 64)
+			for i := range want {
+				want[i], scale[i] = want[i]*d.f("iterations"), scale[i]*d.f("iterations")
+			}
+			return slices.Repeat(want, d["C"]), slices.Repeat(scale, d["C"])
+		},
+		counts: func(d dims) counters {
+			c := d.f("C")
+			return counters{flopsTensor: wgmmaFLOPs(d), flopsF32: 0, loadRequests: 2 * c, loadBytes: 40960 * c, loadSectors: 1280 * c,
+				sharedLoads: 4 * 5 * c * d.f("iterations"), sharedStores: 2 * c, conflicts: 0, barriers: 4 * c, storeRequests: 4 * 64 * c, storeBytes: 65536 * c, storeSectors: 2048 * c}
+		},
+		ceiling: &ceiling{"wgmma", "FLOP", wgmmaFLOPs, pipeRoof(perf.FLOPTensor)},
+		bench:   []benchShape{{trial: trial{dims: dims{"C": 132 * 2, "iterations": 1 << 10}}}},
+		cases: []trial{{dims: dims{"C": 1, "iterations": 1}}, {dims: dims{"C": 3, "iterations": 2}}, {dims: dims{"C": 2, "iterations": 33}},
+			{dims: dims{"C": 5, "iterations": 3}, inputs: outliers}, {dims: dims{"C": 2, "iterations": 2}, inputs: special}},
+	},
 }
+
+// wgmmaFLOPs are those of four m64n256k16 an iteration and CTA.
+func wgmmaFLOPs(d dims) float64 { return 4 * 2 * 64 * 256 * 16 * d.f("C") * d.f("iterations") }
 
 // scaled are trials that differ in extents and share the value of a fraction.
 func scaled(name string, value float64, all ...dims) []trial {

@@ -157,7 +157,7 @@ func TestPTXIsCurrent(t *testing.T) {
 }
 
 // TestVersions checks that .version is what drivers need at least: 6.3, 7.0, 7.8 and 8.0 introduce the targets, 6.5 ldmatrix
-// and the f16 mma of sm_75, 8.4 the fp8 mma of sm_89 (PTX ISA release notes).
+// and the f16 mma of sm_75, 8.1 and 8.4 the fp8 conversions and mma of sm_89 (PTX ISA release notes).
 func TestVersions(t *testing.T) {
 	for _, k := range unique(registry) {
 		for _, target := range k.targets() {
@@ -166,8 +166,11 @@ func TestVersions(t *testing.T) {
 			if target == "sm_75" && (strings.Contains(text, "ldmatrix.") || strings.Contains(text, "mma.sync.")) {
 				want = "6.5"
 			}
-			if target == "sm_89" && strings.Contains(text, "e4m3.e4m3.f32") {
+			switch {
+			case target == "sm_89" && strings.Contains(text, "e4m3.e4m3.f32"):
 				want = "8.4"
+			case target == "sm_89" && strings.Contains(text, ".e4m3x2."):
+				want = "8.1"
 			}
 			if !strings.Contains(text, "\n.version "+want+"\n") {
 				t.Errorf("%s %s: not .version %s", k.name, target, want)
