@@ -50,7 +50,10 @@ func (d Diagnostic) String() string {
 			b.WriteString("\n" + blank(d.Excerpt[:d.Column-1]) + "^")
 		}
 	}
-	hint := hintFor(d.File, d.Message)
+	hint := hintFor(d.File, d.Message) + hintForName(d.Message) // never both
+	if strings.HasPrefix(d.Message, hostVariable) {
+		hint = "mark it __device__ or __constant__: it becomes a Go variable"
+	}
 	if strings.HasPrefix(d.Message, hostFunction) {
 		hint = "mark it __device__, or __global__ to launch it; what the host does is written in Go: f.Launch(gpu.Threads(n, 256), x, n)"
 	}
@@ -106,6 +109,7 @@ func newCompileError(name string, r *reply, diagnostics []Diagnostic) *CompileEr
 			e.Diagnostics = append(e.Diagnostics, d)
 		}
 	}
+	e.Diagnostics = rootCauses(e.Diagnostics)
 	if len(e.Diagnostics) == 0 { // never a failure without a word
 		message := strings.TrimSpace(r.Log)
 		if message == "" {
@@ -143,6 +147,9 @@ func parseLog(log, name, text string) []Diagnostic {
 			d := Diagnostic{Severity: m[3], File: baseName(m[1], name), Message: m[5]}
 			if d.Severity == "note" {
 				d.Severity = "remark"
+			}
+			if strings.HasPrefix(d.Message, hostVariable) {
+				d.Message = hostVariable + " is one for the host, and a cell's CUDA C++ runs on the device"
 			}
 			if strings.HasPrefix(d.Message, hostFunction) {
 				d.Message = hostFunction + " is a function for the host, and a cell's CUDA C++ runs on the device"
@@ -185,6 +192,9 @@ func parseLog(log, name, text string) []Diagnostic {
 	}
 	return all
 }
+
+// hostVariable begins the message about a variable that lacks its __device__.
+const hostVariable = "A namespace scope variable without memory space annotations (__device__/__constant__/__shared__/__managed__)"
 
 // hostFunction begins the message about main, and about a function that lacks its __device__.
 const hostFunction = "A function without execution space annotations (__host__/__device__/__global__)"

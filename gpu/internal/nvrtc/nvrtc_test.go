@@ -151,6 +151,23 @@ func TestCompileErrors(t *testing.T) {
 		{"no such header", "#include <nothing.h>\n", "cell 7:1:21: error: cannot open source file \"nothing.h\"\n#include <nothing.h>\n                    ^\ngive the folder of nothing.h with -I, as an option behind %%cuda or of CompileCUDA"},
 		{"inline assembly", "__global__ void f(int *x) {\n  int y = x[0];\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));\n  x[1] = y;\n}\n",
 			"cell 7:3: error: assembler: Not a name of any known instruction: 'bogus'\n  asm volatile(\"bogus.s32 %0, 1;\" : \"=r\"(y));"},
+		{"unknown type", "extern \"C\" __global__ void k(half *x, int n) { x[0] = n; }\n",
+			"cell 7:1:30: error: identifier \"half\" is undefined\nextern \"C\" __global__ void k(half *x, int n) { x[0] = n; }\n                             ^\n#include <cuda_fp16.h>"},
+		{"unknown type further down", "__global__ void l(int *x,\n                  uint8_t *y) { x[0] = y[0]; }\n",
+			"cell 7:2:19: error: identifier \"uint8_t\" is undefined\n                  uint8_t *y) { x[0] = y[0]; }\n                  ^\n" +
+				"#include <cuda/std/cstdint> and write cuda::std::uint8_t, or use char, short, int and long long"},
+		{"unknown constant", "__global__ void m(int *x) { x[0] = FLT_MAX; }\n",
+			"cell 7:1:36: error: identifier \"FLT_MAX\" is undefined\n__global__ void m(int *x) { x[0] = FLT_MAX; }\n                                   ^\n" +
+				"write 3.402823466e38f, or cuda::std::numeric_limits<float>::max() with #include <cuda/std/limits>"},
+		{"container", "__global__ void k(std::vector<float> x) { cudaMalloc(0, 4); }\n",
+			"cell 7:1:24: error: namespace \"std\" has no member \"vector\"\n__global__ void k(std::vector<float> x) { cudaMalloc(0, 4); }\n                       ^\n" +
+				"the standard library is for host code; much of it is in cuda::std, by #include <cuda/std/…>; containers that grow are not"},
+		{"host call", "__global__ void k(float *x) { cudaMalloc(&x, 4); }\n",
+			"cell 7:1:31: error: identifier \"cudaMalloc\" is undefined\n__global__ void k(float *x) { cudaMalloc(&x, 4); }\n                              ^\n" +
+				"that is host code, which is written in Go: dev.Zeros, dev.From and dev.Randn make tensors, x.Float32s() reads them, f.Launch launches and waits"},
+		{"host variable", "int counter;\n__global__ void k() { counter = 1; }\n",
+			"cell 7:1:5: error: A namespace scope variable without memory space annotations (__device__/__constant__/__shared__/__managed__) is one for the host, and a cell's CUDA C++ runs on the device\n" +
+				"int counter;\n    ^\nmark it __device__ or __constant__: it becomes a Go variable"},
 		{"host function", "float half(float x) { return x / 2; }\n__global__ void f(float *x) { *x = half(*x); }\n",
 			"cell 7:1:7: error: A function without execution space annotations (__host__/__device__/__global__) is a function for the host, and a cell's CUDA C++ runs on the device\n" +
 				"float half(float x) { return x / 2; }\n      ^\n" +
