@@ -48,17 +48,17 @@ func cards(t testing.TB) map[string]Card {
 	return map[string]Card{
 		"memory-bound":  Launch(e(gemv("gemv/3_vec16"))),
 		"warm":          Launch(e(warmGEMV())),
-		"compute-bound": Launch(e(gemm("gemm/4_cp_async", 512))),
+		"compute-bound": Launch(e(gemm("gemm/9_cp_async", 512))),
 		"launch-bound":  Launch(e(tiny())),
 		"wasteful":      Launch(e(transpose())),
 		"sampled":       Launch(e(sampledGEMV())),
 		"sampled-reuse": Launch(perf.Evaluate(sampledReuse(), profile(t, "t4"))),
 		"measured":      Launch(e(measuredGEMV(10.3, 10.2, 10.4, 10.3, 10.35))),
 		"fault":         Fault(fault()),
-		"cell":          Cell([]*perf.Launch{e(gemv("gemv/3_vec16")), e(gemm("gemm/4_cp_async", 512)), e(tiny()), e(tiny())}),
+		"cell":          Cell([]*perf.Launch{e(gemv("gemv/3_vec16")), e(gemm("gemm/9_cp_async", 512)), e(tiny()), e(tiny())}),
 		"starving":      Total(busy),
 		"sweep":         Sweep(sweep(t)),
-		"roofline":      Roofline([]*perf.Launch{e(gemv("gemv/3_vec16")), e(gemm("gemm/4_cp_async", 64)), e(gemm("gemm/4_cp_async", 512))}),
+		"roofline":      Roofline([]*perf.Launch{e(gemv("gemv/3_vec16")), e(gemm("gemm/9_cp_async", 64)), e(gemm("gemm/9_cp_async", 512))}),
 		"running": Running(RunningInfo{Kernel: "gemm/1_naive", Shape: perf.Shape{Grid: [3]uint32{256, 256, 1}, CTA: [3]uint32{16, 16, 1}}, Device: "virtual:h200",
 			Executed: 24904, CTAs: 65536, Elapsed: 13100 * time.Millisecond, FLOPs: 52.2e9, ThreadInstructions: 131e9}),
 		"compare":    Compare(comparison(t, transpose(), gemv("gemv/3_vec16"))),
@@ -380,7 +380,7 @@ func TestTwelveRows(t *testing.T) {
 	s := &perf.Sweep{Parameter: "tokens", Item: "token", Note: "weights 4096×4096 f16"}
 	var ls []*perf.Launch
 	for _, m := range []uint64{1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 384, 512} {
-		l := evaluated(t, gemm("gemm/4_cp_async", m))
+		l := evaluated(t, gemm("gemm/9_cp_async", m))
 		s.Rows = append(s.Rows, perf.SweepRow{Label: fmt.Sprint(m), Value: float64(m), Launches: []*perf.Launch{l}})
 		labelled := *l
 		labelled.Kernel = fmt.Sprintf("tokens %d", m)

@@ -82,7 +82,7 @@ func gemm(kernel string, m uint64) perf.Observation {
 
 // sampledReuse is a sample of a product whose operands are larger than the L2 of a T4.
 func sampledReuse() perf.Observation {
-	o := gemm("gemm/3_mma", 512)
+	o := gemm("gemm/7_mma", 512)
 	o.Device, o.Sampled, o.Executed = "virtual:t4", 16, o.Executed/16
 	c := &o.Counts
 	for _, n := range []*uint64{&c.FLOPs[perf.FLOPTensor], &c.WarpInstructions, &c.Instructions[perf.ClassTensor], &c.Instructions[perf.ClassShared],
@@ -137,7 +137,7 @@ func transpose() perf.Observation {
 
 // sampledGEMV is the GEMV with every 16th CTA executed.
 func sampledGEMV() perf.Observation {
-	o := gemv("gemv/2_warp_row")
+	o := gemv("gemv/2_warp")
 	o.Sampled, o.Executed = 16, 32
 	c := &o.Counts
 	for _, v := range []*uint64{&c.CTAs, &c.Warps, &c.WarpInstructions, &c.FLOPs[perf.FLOPF32], &c.GlobalLoad.Requests, &c.GlobalLoad.Lanes,
@@ -178,7 +178,7 @@ func sweep(t testing.TB) *perf.Sweep {
 	s := &perf.Sweep{Parameter: "tokens", Item: "token", Note: "weights 4096×4096 f16"}
 	for _, m := range []uint64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512} {
 		s.Rows = append(s.Rows, perf.SweepRow{Label: perf.FormatCount(float64(m)), Value: float64(m),
-			Launches: []*perf.Launch{perf.Evaluate(gemm("gemm/3_mma", m), profile(t, "h200"))}})
+			Launches: []*perf.Launch{perf.Evaluate(gemm("gemm/7_mma", m), profile(t, "h200"))}})
 	}
 	return s
 }
