@@ -2,7 +2,7 @@ package cache
 
 import "math/bits"
 
-// first is the L1 of an SM, empty when a launch begins. Where eviction hints move lines about, it has agedSets.
+// first is the L1 of an SM, empty when a launch begins. From the wave on in which an eviction hint moves lines about, it has agedSets.
 type first struct {
 	groups []group
 	aged   []agedSet
@@ -26,13 +26,9 @@ type cursor struct {
 type turnEnd struct{ lines, misses uint8 }
 
 // begin empties the cache for a launch.
-func (f *first) begin(sets int, aged bool) {
+func (f *first) begin(sets int) {
 	f.of = divisorOf(sets)
-	if aged {
-		f.aged = emptied(f.aged, sets)
-	} else {
-		f.groups = emptied(f.groups, (sets+3)/4)
-	}
+	f.groups = emptied(f.groups, (sets+3)/4)
 }
 
 // emptied is a cleared slice of n elements in the memory of an old one.

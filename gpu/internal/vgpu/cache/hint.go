@@ -17,12 +17,12 @@ const (
 // keptAhead is how many accesses pass before a line that a hint keeps counts as used now.
 const keptAhead = 1 << 20
 
-// age is the age of a line just used: the oldest where it should leave first, one in the future where it should leave last.
-func (h Hint) age(clock uint32, first, last Hint) uint32 {
+// inL2 is the age of a line of L2 just used: the oldest where it should leave first, one in the future where it should leave last.
+func (h Hint) inL2(clock uint32) uint32 {
 	switch {
-	case h&first != 0:
+	case h&FirstL2 != 0:
 		return 1
-	case h&last != 0:
+	case h&LastL2 != 0:
 		return clock + keptAhead
 	}
 	return clock

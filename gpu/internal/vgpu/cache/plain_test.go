@@ -28,7 +28,7 @@ type plainSet struct{ ways []*plainWay }
 
 type plainWay struct {
 	line         uint64
-	age          uint32
+	age          uint64
 	valid, dirty uint8
 	words        [4]uint8 // that partial stores have brought to sectors without their old contents; 0: all
 }
@@ -136,7 +136,7 @@ func (p *plain) access(sm int, e Entry) {
 	}
 	if e&Bypass == 0 {
 		w, _ := find(p.l1[sm], (line^line>>7)%p.l1Sets, l1Ways, line)
-		w.age = hint.age(p.clock, FirstL1, LastL1)
+		w.age = hint.inL1(p.clock)
 		p.counts.L1Lookups += count(sectors)
 		p.counts.L1Hits += count(sectors & w.valid)
 		sectors, w.valid = sectors&^w.valid, w.valid|sectors
@@ -148,7 +148,7 @@ func (p *plain) access(sm int, e Entry) {
 	if left != nil {
 		p.writeBack(left)
 	}
-	w.age = hint.age(p.clock, FirstL2, LastL2)
+	w.age = uint64(hint.inL2(p.clock))
 	p.counts.L2Lookups += count(sectors)
 	if e&Write == 0 || e&Atomic != 0 {
 		p.counts.L2Hits += count(sectors & w.valid)

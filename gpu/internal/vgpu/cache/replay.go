@@ -27,6 +27,7 @@ type Replay struct {
 	clock    uint32
 	hints    []Hint   // by site
 	hinted   bool     // some hint is for L1
+	aged     bool     // and a load with such a hint has come
 	tallies  []*tally // by worker
 	wave     []trace
 	entries  int // of the wave
@@ -79,7 +80,7 @@ func (r *Replay) Begin(l *Launch) {
 	if r.clock > mostClock {
 		r.clock = 0
 	}
-	r.dropped, r.hinted = false, false
+	r.dropped, r.hinted, r.aged = false, false, false
 	var forL2 []Hint
 	for _, h := range l.Hints {
 		r.hinted = r.hinted || h&hintsL1 != 0
@@ -89,7 +90,7 @@ func (r *Replay) Begin(l *Launch) {
 	}
 	r.l2.begin(cold, forL2, len(l.Hints))
 	for i := range r.l1[:r.used] {
-		r.l1[i].begin(max(l.L1Bytes/lineBytes/l1Ways, 1), r.hinted)
+		r.l1[i].begin(max(l.L1Bytes/lineBytes/l1Ways, 1))
 	}
 	for _, w := range r.tallies {
 		w.requested, w.lookups, w.hits = emptied(w.requested, len(r.hints)), 0, 0
@@ -222,12 +223,31 @@ func (r *Replay) replayWave() {
 		r.cursors = append(r.cursors, &r.l1[t.sm].ctas[at[t.sm]])
 		at[t.sm]++
 	}
-	if r.hinted {
+	if r.hinted && !r.aged && r.meetsHint() {
+		r.aged = true
+		for i := range r.l1[:r.used] {
+			r.l1[i].toAges()
+		}
+	}
+	if r.aged {
 		r.startTurns()
 	}
 	r.firsts()
 	r.seconds()
 	r.endWave()
+}
+
+// meetsHint reports whether the wave has a load with a hint for L1. A kernel's hints may all stand on a path that a launch does not
+// take; then its L1 needs no ages.
+func (r *Replay) meetsHint() bool {
+	for _, t := range r.wave {
+		for _, e := range t.entries {
+			if e&Bypass == 0 && r.hints[e.site()]&hintsL1 != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // startTurns notes the clock before each turn of the wave.
@@ -258,7 +278,7 @@ func (r *Replay) firsts() {
 		r.tallies = append(r.tallies, &tally{requested: make([]uint64, len(r.hints))})
 	}
 	hints := r.hints
-	if !r.hinted {
+	if !r.aged {
 		hints = nil
 	}
 	var next atomic.Int64

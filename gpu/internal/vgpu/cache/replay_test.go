@@ -26,6 +26,7 @@ type shape struct {
 	l1, l2   int
 	hints    []Hint
 	warm     bool // every second launch
+	unhinted int  // CTAs at first whose accesses are all of site 0
 }
 
 var shapes = []shape{
@@ -39,15 +40,20 @@ var shapes = []shape{
 	{name: "first in L2", ctas: 30, lines: 3000, entries: 200, runs: true, stores: 3, partial: true, resident: 10, sms: 2, l1: 16 << 10, l2: 128 << 10, hints: []Hint{0, FirstL2, 0, FirstL2}, warm: true},
 	{name: "last in L2", ctas: 30, lines: 3000, entries: 200, runs: true, stores: 1, resident: 10, sms: 2, l1: 16 << 10, l2: 128 << 10, hints: []Hint{0, LastL2, FirstL2, 0}, warm: true},
 	{name: "hints in L1", ctas: 30, lines: 600, entries: 200, runs: true, stores: 1, resident: 10, sms: 2, l1: 16 << 10, l2: 1 << 20, hints: []Hint{0, FirstL1, LastL1, LastL2}, warm: true},
+	{name: "hints in L1 of a late wave", ctas: 60, lines: 400, entries: 200, runs: true, stores: 1, resident: 6, sms: 2, l1: 8 << 10, l2: 1 << 20, hints: []Hint{0, FirstL1, LastL1, FirstL1 | FirstL2}, warm: true, unhinted: 25},
+	{name: "hints that no load meets", ctas: 30, lines: 600, entries: 200, runs: true, stores: 1, resident: 10, sms: 2, l1: 16 << 10, l2: 1 << 20, hints: []Hint{0, FirstL1 | FirstL2, LastL1, LastL2}, warm: true, unhinted: 30},
 	{name: "hints in some launches", ctas: 20, lines: 1500, entries: 100, runs: true, stores: 1, resident: 10, sms: 2, l1: 16 << 10, l2: 96 << 10, hints: []Hint{0, FirstL2, LastL2, 0}, warm: true},
 }
 
 func (s *shape) traces(r *rand.Rand) (list [][]Entry) {
-	for range s.ctas {
+	for cta := range s.ctas {
 		var t []Entry
 		at := r.Uint64N(s.lines)
 		for range s.entries {
 			site := Entry(r.IntN(4)) << SiteShift
+			if cta < s.unhinted {
+				site = 0
+			}
 			low := at * 128
 			size := uint64(32 << r.IntN(6))
 			if !s.runs {

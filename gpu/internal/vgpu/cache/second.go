@@ -67,7 +67,7 @@ func (l *second) turn(entries []Entry, after []uint8, clock uint32) {
 func (l *second) quick(e Entry, clock uint32) bool {
 	line := e.Line()
 	near := &l.pages.near[line/pageLines%nearPages]
-	if near.after != line/pageLines+1 || near.quads == nil || l.hints != nil {
+	if near.after != line/pageLines+1 || near.quads == nil || l.hintOf(e) != 0 {
 		return false
 	}
 	const form = Write | run | 15<<runShift | Sectors | 3<<LineShift
@@ -157,7 +157,7 @@ func (l *second) inPage(e Entry, line uint64, n int, clock uint32) int {
 		}
 		l.pages.hold(p)
 	}
-	whole := e&(Write|Sectors) == Sectors && l.hints == nil
+	whole := e&(Write|Sectors) == Sectors && l.hintOf(e) == 0
 	for done := 0; done < n; {
 		i := at + done
 		if many := min(n-done, quadLines-i%quadLines); many == quadLines && whole && l.inQuad(e, &p.quads[i/quadLines], line+uint64(done), clock) {
@@ -209,10 +209,15 @@ func (l *second) fill(p *page, i int, e Entry, s lineState) {
 
 // age is that of a line just used.
 func (l *second) age(e Entry, clock uint32) uint32 {
+	return l.hintOf(e).inL2(clock)
+}
+
+// hintOf is the hint for L2 of an entry's site.
+func (l *second) hintOf(e Entry) Hint {
 	if l.hints == nil {
-		return clock
+		return 0
 	}
-	return l.hints[e.site()].age(clock, FirstL2, LastL2)
+	return l.hints[e.site()] & hintsL2
 }
 
 // enter counts a line that its set has not had; false: the set is full.

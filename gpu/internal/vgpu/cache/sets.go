@@ -90,10 +90,8 @@ func (l *second) access(at uint32, e Entry, line uint64, clock uint32) {
 	} else if s.partial && s.state[way] == 0 {
 		l.filled[at][way] = filledSectors{}
 	}
-	if l.hints != nil {
-		if h := l.hints[e.site()]; h&hintsL2 != 0 {
-			s.age[way] = h.age(clock, FirstL2, LastL2)
-		}
+	if h := l.hintOf(e); h != 0 {
+		s.age[way] = h.inL2(clock)
 	}
 	state := s.state[way]
 	if e&(Write|Atomic) == Write {
