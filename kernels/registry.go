@@ -43,6 +43,8 @@ var families = []struct {
 	{kvquants, false},
 	{quantizes, true},
 	{scaleds, true},
+	{gptqs, true},
+	{awqs, true},
 	{dequantizes, false},
 	{qgemvs, true},
 	{qgemms, true},
