@@ -127,7 +127,7 @@ func TestElementTypeErrors(t *testing.T) {
 		dtype         DType
 		want          string
 	}{
-		{"const float *__restrict__ x", "ptr", F16, prefix + "(const float * x): tensor f16 [32] has elements of f16, float * points to f32\n" +
+		{"const float *__restrict__ x", "ptr", F16, prefix + "(const float *x): tensor f16 [32] has elements of f16, float * points to f32\n" +
 			"make a tensor of f32 of it, dev.FromAs(gpu.F32, t.Float64s(), …), or declare the parameter __half *; t.View(gpu.F32) gives the same bytes as f32"},
 		{"const int *x", "ptr", I64, prefix + "(const int *x): tensor i64 [32] has elements of i64, int * points to i32\n" +
 			"make a tensor of i32 of it, dev.FromAs(gpu.I32, t.Float64s(), …), or declare the parameter long long *; t.View(gpu.I32) gives the same bytes as i32"},

@@ -23,6 +23,20 @@ func TestNil(t *testing.T) {
 		work()
 		return nil
 	}
+	var s *Stream
+	var e *Event
+	var g *Graph
+	var tx *Texture
+	_, graph := s.Graph(func() {})
+	_, since := e.Since(e)
+	h200, err := Open("virtual:h200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, err := h200.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, loading := d.LoadPTX("")
 	_, function := m.Function("scale")
 	for _, c := range []struct {
@@ -33,6 +47,13 @@ func TestNil(t *testing.T) {
 		{caught(func() { d.Zeros(F32, 4) }), "the device is nil\nopen one: gpu.Open(\"virtual:h200\"), or use dev"},
 		{caught(func() { x.Float32s() }), "Float32s: the tensor is nil\nmake one: dev.Zeros(gpu.F32, 16)"},
 		{caught(func() { x.Ints() }), "Ints: the tensor is nil\nmake one: dev.Zeros(gpu.F32, 16)"},
+		{s.Synchronize(), "Synchronize: the stream is nil\nmake one: s := dev.NewStream()"},
+		{graph, "Graph: the stream is nil\nmake one: s := dev.NewStream()"},
+		{real.Record(e), "Record: the event is nil\nmake one: e := dev.NewEvent()"},
+		{real.Wait(nil), "Wait: the event is nil\nmake one: e := dev.NewEvent()"},
+		{since, "Since: the event is nil\nmake one: e := dev.NewEvent()"},
+		{g.Launch(real), "Launch: the graph is nil\nrecord one: g := s.Graph(func() { … })"},
+		{tx.Free(), "Free: the texture is nil\nmake the texture first: t.Texture(1)"},
 		{f.Launch(Threads(1, 1)), "Launch: the function is nil\ntake one of a module: f, err := mod.Function(\"name\")"},
 		{function, "Function(\"scale\"): the module is nil\nload one: mod, err := dev.LoadPTX(text)"},
 		{caught(func() { r.Intensity() }), "the report is nil\nmeasure first: r := gpu.Measure(func() { … })"},
@@ -42,6 +63,9 @@ func TestNil(t *testing.T) {
 		{caught(func() { Sweep("n", []int{1}, nil) }), "Sweep(\"n\"): the function is nil\npass a function: func(n int) { kernels.Run(…) }"},
 	} {
 		wantError(t, c.err, c.want)
+	}
+	if got := strings.Join([]string{s.String(), e.String(), g.String(), tx.String(), real.String()}, ", "); got != "no stream, no event, graph of 0 operations, no texture, stream on virtual:h200" {
+		t.Errorf("shown: %s", got)
 	}
 	if d.String() != "no device" || x.String() != "no tensor" || r.String() != "no report" {
 		t.Errorf("shown: %q, %q, %q", d, x, r)

@@ -115,7 +115,7 @@ func parameterList(s string) (list []string, ok bool) {
 	take := func(to int) {
 		p, _, _ := strings.Cut(s[from:to], "=")
 		if p = strings.Join(strings.Fields(strings.NewReplacer("__restrict__", "", "__grid_constant__", "").Replace(p)), " "); p != "" && p != "void" {
-			list = append(list, p)
+			list = append(list, strings.ReplaceAll(p, "* ", "*"))
 		}
 		from = to + 1
 	}

@@ -20,7 +20,7 @@ template <typename T> __global__ void twice(T *y, int) {}
 template __global__ void twice<float>(float *, int);
 `
 	for name, want := range map[string][][]string{
-		"scale":   {{"float * x", "const float a", "int n"}},
+		"scale":   {{"float *x", "const float a", "int n"}},
 		"nothing": {nil},
 		"fill":    {{"T (&tile)[N]", "std::array<float, 4> v", "unsigned long long n"}},
 		"pair":    {{"int a"}, {"float b", "int c"}},

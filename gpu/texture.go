@@ -35,8 +35,22 @@ func (t *Tensor) Texture(channels int) (*Texture, error) {
 	return &Texture{t: t, number: number}, nil
 }
 
+// String says what the texture shows.
+func (x *Texture) String() string {
+	switch {
+	case x == nil:
+		return "no texture"
+	case x.freed:
+		return "texture, freed"
+	}
+	return "texture of tensor " + x.t.describe()
+}
+
 // Free forgets the texture object. A second call is an error.
 func (x *Texture) Free() error {
+	if x == nil {
+		return fail("make the texture first: t.Texture(1)", "Free: the texture is nil")
+	}
 	if x.freed {
 		return fail("call Free once", "Free: the texture was freed before")
 	}
