@@ -62,6 +62,7 @@ func TestClient(t *testing.T) {
 	for _, c := range []struct{ what, out, err string }{
 		{"fork", "before: 0\nafter: 3 3\nparent: 0\n", ""},
 		{"threads", "128000\n", ""},
+		{"graphs", "0 0 1 1 32 1\n", ""},
 		{"cubin", "209\n", "memwall: the image is machine code of a GPU (a cubin); the virtual GPU executes PTX: build it with PTX in it\n"},
 		{"tables", "500\n", "memwall: this program asks the driver for an undocumented table (cuGetExportTable 6bd5fb6c000000000000000000000000), as NVIDIA's CUDA runtime library does: programs built with it cannot run on the virtual GPU\n"},
 		{"fault", "0 700 700\n", "memwall: virtual GPU: PTX:4: atom.global.add.u32 out of bounds\nCTA (0,0,0) warp 0 lane 0: address 0x40, a null pointer\n"},

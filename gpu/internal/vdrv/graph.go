@@ -17,16 +17,22 @@ import (
 type graph struct {
 	nodes []*node
 	id    uint64
+	users references
 }
 
 // node is one operation of a graph.
 type node struct {
-	self unsafe.Pointer
-	run  func() result
+	self  unsafe.Pointer
+	run   func() result
+	child C.CUgraph // that the node runs; 0 for other nodes
+	from  *node     // of which this one is a clone, or nil
 }
 
 // execution is an instantiated graph: its nodes may get other parameters.
-type execution struct{ nodes []*node }
+type execution struct {
+	nodes []*node
+	users references
+}
 
 var graphs atomic.Uint64 // ids
 
@@ -126,24 +132,80 @@ func vdrv_cuGraphDestroy(g C.CUgraph) result {
 		return invalidHandle
 	}
 	state.mu.Lock()
-	for _, n := range gr.nodes {
+	nodes := gr.nodes
+	for _, n := range nodes {
 		delete(state.handles, uintptr(n.self))
 	}
 	state.mu.Unlock()
-	return drop[*graph](unsafe.Pointer(g))
+	for _, n := range nodes {
+		if n.child != nil {
+			vdrv_cuGraphDestroy(n.child)
+		}
+	}
+	r := drop[*graph](unsafe.Pointer(g))
+	gr.users.release()
+	return r
 }
 
 //export vdrv_cuGraphClone
 func vdrv_cuGraphClone(out *C.CUgraph, g C.CUgraph) result {
-	return answer(out, unsafe.Pointer(g), func(gr *graph) C.CUgraph {
-		clone := &graph{id: graphs.Add(1)}
-		for _, n := range gr.nodes {
-			clone.add(n.run)
+	return answer(out, unsafe.Pointer(g), (*graph).clone)
+}
+
+// clone copies a graph: the nodes that run a graph run a copy of it.
+func (g *graph) clone() C.CUgraph {
+	c := &graph{id: graphs.Add(1), users: g.users.retained()}
+	for _, n := range g.nodes {
+		if child, ok := of[*graph](unsafe.Pointer(n.child)); ok {
+			c.addChild(child).from = n
+			continue
 		}
-		state.mu.Lock()
-		defer state.mu.Unlock()
-		return C.CUgraph(newHandle(clone))
-	})
+		c.add(n.run).from = n
+	}
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	return C.CUgraph(newHandle(c))
+}
+
+// addChild adds a node that runs a copy of a graph.
+func (g *graph) addChild(child *graph) *node {
+	handle := child.clone()
+	own, _ := of[*graph](unsafe.Pointer(handle))
+	n := g.add(func() result { return runAll(own.nodes) })
+	n.child = handle
+	return n
+}
+
+//export vdrv_cuGraphNodeFindInClone
+func vdrv_cuGraphNodeFindInClone(out *C.CUgraphNode, original C.CUgraphNode, g C.CUgraph) result {
+	gr, ok := of[*graph](unsafe.Pointer(g))
+	n, is := of[*node](unsafe.Pointer(original))
+	switch {
+	case !ok || !is:
+		return invalidHandle
+	case out == nil:
+		return invalidValue
+	}
+	for _, c := range gr.nodes {
+		if c.from == n {
+			*out = C.CUgraphNode(c.self)
+			return success
+		}
+	}
+	return invalidValue
+}
+
+//export vdrv_cuGraphChildGraphNodeGetGraph
+func vdrv_cuGraphChildGraphNodeGetGraph(n C.CUgraphNode, out *C.CUgraph) result {
+	nd, ok := of[*node](unsafe.Pointer(n))
+	switch {
+	case !ok:
+		return invalidHandle
+	case out == nil || nd.child == nil:
+		return invalidValue
+	}
+	*out = nd.child
+	return success
 }
 
 func addNode(out *C.CUgraphNode, g C.CUgraph, run func() result) result {
@@ -210,8 +272,7 @@ func vdrv_cuGraphAddChildGraphNode(out *C.CUgraphNode, g C.CUgraph, deps *C.CUgr
 	if !ok {
 		return invalidHandle
 	}
-	nodes := append([]*node(nil), c.nodes...)
-	return addNode(out, g, func() result { return runAll(nodes) })
+	return answer(out, unsafe.Pointer(g), func(gr *graph) C.CUgraphNode { return C.CUgraphNode(gr.addChild(c).self) })
 }
 
 //export vdrv_cuGraphAddEmptyNode
@@ -257,7 +318,7 @@ func vdrv_cuGraphInstantiateWithFlags(out *C.CUgraphExec, g C.CUgraph, flags C.u
 	case out == nil:
 		return invalidValue
 	}
-	x := &execution{}
+	x := &execution{users: gr.users.retained()}
 	for _, n := range gr.nodes {
 		c := *n
 		x.nodes = append(x.nodes, &c)
@@ -357,4 +418,11 @@ func vdrv_cuGraphLaunch(h C.CUgraphExec, s streamPtr) result {
 }
 
 //export vdrv_cuGraphExecDestroy
-func vdrv_cuGraphExecDestroy(h C.CUgraphExec) result { return drop[*execution](unsafe.Pointer(h)) }
+func vdrv_cuGraphExecDestroy(h C.CUgraphExec) result {
+	x, _ := of[*execution](unsafe.Pointer(h))
+	r := drop[*execution](unsafe.Pointer(h))
+	if r == success {
+		x.users.release()
+	}
+	return r
+}

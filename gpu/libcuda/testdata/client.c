@@ -80,6 +80,42 @@ static int child(int (*run)(void)) {
 static int initialize(void) { return cuInit(0); }
 static int synchronize(void) { return cuCtxSynchronize(); }
 
+static int destroyed;
+static void destroy(void *by) { destroyed += *(int *)by; }
+
+/* Prints how often the user objects of graphs were destroyed: while a clone, then an instantiated graph, still holds them, and at
+   the end; then whether a clone's node, and the graph of a node, are found and run. */
+static void graphs(void) {
+  CUgraph graph, clone, outer, inner;
+  CUgraphExec exec;
+  CUgraphNode node, twin, child;
+  CUuserObject object;
+  int one = 1;
+  void *arguments[] = {&word};
+  CUDA_KERNEL_NODE_PARAMS p = {0, 1, 1, 1, 32, 1, 1, 0, arguments, 0};
+  start();
+  p.func = count;
+  must(cuGraphCreate(&graph, 0), "cuGraphCreate");
+  must(cuGraphAddKernelNode(&node, graph, 0, 0, &p), "cuGraphAddKernelNode");
+  must(cuUserObjectCreate(&object, &one, destroy, 2, 1), "cuUserObjectCreate");
+  must(cuGraphRetainUserObject(graph, object, 1, 1), "cuGraphRetainUserObject");
+  must(cuGraphClone(&clone, graph), "cuGraphClone");
+  must(cuGraphNodeFindInClone(&twin, node, clone), "cuGraphNodeFindInClone");
+  must(cuGraphInstantiateWithFlags(&exec, clone, 0), "cuGraphInstantiate");
+  must(cuGraphDestroy(graph), "cuGraphDestroy");
+  must(cuUserObjectRelease(object, 1), "cuUserObjectRelease");
+  printf("%d ", destroyed);
+  must(cuGraphCreate(&outer, 0), "cuGraphCreate");
+  must(cuGraphAddChildGraphNode(&child, outer, 0, 0, clone), "cuGraphAddChildGraphNode");
+  must(cuGraphChildGraphNodeGetGraph(child, &inner), "cuGraphChildGraphNodeGetGraph");
+  must(cuGraphDestroy(clone), "cuGraphDestroy");
+  must(cuGraphDestroy(outer), "cuGraphDestroy");
+  printf("%d ", destroyed);
+  must(cuGraphLaunch(exec, 0), "cuGraphLaunch");
+  must(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+  printf("%d %d %u %d\n", destroyed, twin != node && inner != clone, counted(), (int)cuUserObjectRelease(object, 1));
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   if (!strcmp(what, "fork")) {
@@ -113,6 +149,8 @@ int main(int argc, char **argv) {
     CUmodule module;
     start();
     printf("%d\n", (int)cuModuleLoadData(&module, "\x7f" "ELF\2\1\1"));
+  } else if (!strcmp(what, "graphs")) {
+    graphs();
   } else if (!strcmp(what, "tables")) {
     const void *table;
     CUuuid id = {{0x6b, (char)0xd5, (char)0xfb, 0x6c}};

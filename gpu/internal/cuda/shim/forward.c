@@ -4,9 +4,9 @@
  * Each function of the driver API, forwarded to what shim.c finds under its name. */
 #include "shim.h"
 
-const int memwall_n = 301;
-void *memwall_table[301];
-unsigned long memwall_calls[301];
+const int memwall_n = 308;
+void *memwall_table[308];
+unsigned long memwall_calls[308];
 
 const memwall_function memwall_functions[] = {
     {"cuInit", "cuInit", 0, (void *)cuInit},
@@ -232,6 +232,13 @@ const memwall_function memwall_functions[] = {
     {"cuGraphDestroyNode", "cuGraphDestroyNode", 0, (void *)cuGraphDestroyNode},
     {"cuGraphInstantiate_v2", "cuGraphInstantiate", 0, (void *)cuGraphInstantiate_v2},
     {"cuGraphInstantiateWithFlags", "cuGraphInstantiateWithFlags", 0, (void *)cuGraphInstantiateWithFlags},
+    {"cuGraphNodeFindInClone", "cuGraphNodeFindInClone", 0, (void *)cuGraphNodeFindInClone},
+    {"cuGraphChildGraphNodeGetGraph", "cuGraphChildGraphNodeGetGraph", 0, (void *)cuGraphChildGraphNodeGetGraph},
+    {"cuUserObjectCreate", "cuUserObjectCreate", 0, (void *)cuUserObjectCreate},
+    {"cuUserObjectRetain", "cuUserObjectRetain", 0, (void *)cuUserObjectRetain},
+    {"cuUserObjectRelease", "cuUserObjectRelease", 0, (void *)cuUserObjectRelease},
+    {"cuGraphRetainUserObject", "cuGraphRetainUserObject", 0, (void *)cuGraphRetainUserObject},
+    {"cuGraphReleaseUserObject", "cuGraphReleaseUserObject", 0, (void *)cuGraphReleaseUserObject},
     {"cuGraphInstantiateWithParams", "cuGraphInstantiateWithParams", 0, (void *)cuGraphInstantiateWithParams},
     {"cuGraphKernelNodeGetParams", "cuGraphKernelNodeGetParams", 0, (void *)cuGraphKernelNodeGetParams},
     {"cuGraphKernelNodeGetParams_v2", "cuGraphKernelNodeGetParams", 12000, (void *)cuGraphKernelNodeGetParams_v2},
@@ -544,84 +551,91 @@ CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *n) { FORWARD
 CUresult cuGraphDestroyNode(CUgraphNode node) { FORWARD(220, (CUgraphNode), node); }
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log, size_t n) { FORWARD(221, (CUgraphExec *, CUgraph, CUgraphNode *, char *, size_t), exec, graph, node, log, n); }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) { FORWARD(222, (CUgraphExec *, CUgraph, unsigned long long), exec, graph, flags); }
-CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, void *params) { FORWARD(223, (CUgraphExec *, CUgraph, void *), exec, graph, params); }
-CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(224, (CUgraphNode, CUDA_KERNEL_NODE_PARAMS *), node, p); }
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(225, (CUgraphNode, CUDA_KERNEL_NODE_PARAMS *), node, p); }
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx) { FORWARD(226, (CUgraphExec, CUgraphNode, const CUDA_MEMCPY3D *, CUcontext), exec, node, p, ctx); }
-CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, void *info) { FORWARD(227, (CUgraphExec, CUgraph, void *), exec, graph, info); }
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(228, (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *), exec, node, p); }
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(229, (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *), exec, node, p); }
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) { FORWARD(230, (CUgraphExec, CUstream), exec, stream); }
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) { FORWARD(231, (CUgraphExec, CUstream), exec, stream); }
-CUresult cuGraphExecDestroy(CUgraphExec exec) { FORWARD(232, (CUgraphExec), exec); }
-CUresult cuSurfRefGetArray(CUarray *a, CUsurfref r) { FORWARD(233, (CUarray *, CUsurfref), a, r); }
-CUresult cuSurfRefSetArray(CUsurfref r, CUarray a, unsigned flags) { FORWARD(234, (CUsurfref, CUarray, unsigned), r, a, flags); }
-CUresult cuTexRefGetAddress_v2(CUdeviceptr *p, CUtexref r) { FORWARD(235, (CUdeviceptr *, CUtexref), p, r); }
-CUresult cuTexRefGetAddressMode(CUaddress_mode *m, CUtexref r, int dim) { FORWARD(236, (CUaddress_mode *, CUtexref, int), m, r, dim); }
-CUresult cuTexRefGetArray(CUarray *a, CUtexref r) { FORWARD(237, (CUarray *, CUtexref), a, r); }
-CUresult cuTexRefGetBorderColor(float *c, CUtexref r) { FORWARD(238, (float *, CUtexref), c, r); }
-CUresult cuTexRefGetFilterMode(CUfilter_mode *m, CUtexref r) { FORWARD(239, (CUfilter_mode *, CUtexref), m, r); }
-CUresult cuTexRefGetFlags(unsigned *f, CUtexref r) { FORWARD(240, (unsigned *, CUtexref), f, r); }
-CUresult cuTexRefGetFormat(CUarray_format *f, int *channels, CUtexref r) { FORWARD(241, (CUarray_format *, int *, CUtexref), f, channels, r); }
-CUresult cuTexRefGetMaxAnisotropy(int *a, CUtexref r) { FORWARD(242, (int *, CUtexref), a, r); }
-CUresult cuTexRefSetAddress_v2(size_t *off, CUtexref r, CUdeviceptr p, size_t n) { FORWARD(243, (size_t *, CUtexref, CUdeviceptr, size_t), off, r, p, n); }
-CUresult cuTexRefSetAddress2D_v3(CUtexref r, const CUDA_ARRAY_DESCRIPTOR *d, CUdeviceptr p, size_t pitch) { FORWARD(244, (CUtexref, const CUDA_ARRAY_DESCRIPTOR *, CUdeviceptr, size_t), r, d, p, pitch); }
-CUresult cuTexRefSetAddressMode(CUtexref r, int dim, CUaddress_mode m) { FORWARD(245, (CUtexref, int, CUaddress_mode), r, dim, m); }
-CUresult cuTexRefSetArray(CUtexref r, CUarray a, unsigned flags) { FORWARD(246, (CUtexref, CUarray, unsigned), r, a, flags); }
-CUresult cuTexRefSetBorderColor(CUtexref r, float *c) { FORWARD(247, (CUtexref, float *), r, c); }
-CUresult cuTexRefSetFilterMode(CUtexref r, CUfilter_mode m) { FORWARD(248, (CUtexref, CUfilter_mode), r, m); }
-CUresult cuTexRefSetFlags(CUtexref r, unsigned flags) { FORWARD(249, (CUtexref, unsigned), r, flags); }
-CUresult cuTexRefSetFormat(CUtexref r, CUarray_format f, int n) { FORWARD(250, (CUtexref, CUarray_format, int), r, f, n); }
-CUresult cuTexRefSetMaxAnisotropy(CUtexref r, unsigned n) { FORWARD(251, (CUtexref, unsigned), r, n); }
-CUresult cuTexRefSetMipmapFilterMode(CUtexref r, CUfilter_mode m) { FORWARD(252, (CUtexref, CUfilter_mode), r, m); }
-CUresult cuTexRefSetMipmapLevelBias(CUtexref r, float b) { FORWARD(253, (CUtexref, float), r, b); }
-CUresult cuTexRefSetMipmapLevelClamp(CUtexref r, float lo, float hi) { FORWARD(254, (CUtexref, float, float), r, lo, hi); }
-CUresult cuProfilerStart(void) { FORWARD(255, (void), ); }
-CUresult cuProfilerStop(void) { FORWARD(256, (void), ); }
-CUresult cuMemcpyBatchAsync(void) { FORWARD(257, (void), ); }
-CUresult cuStreamUpdateCaptureDependencies(void) { FORWARD(258, (void), ); }
-CUresult cuIpcGetEventHandle(void) { FORWARD(259, (void), ); }
-CUresult cuIpcOpenEventHandle(void) { FORWARD(260, (void), ); }
-CUresult cuIpcGetMemHandle(void) { FORWARD(261, (void), ); }
-CUresult cuIpcOpenMemHandle(void) { FORWARD(262, (void), ); }
-CUresult cuIpcCloseMemHandle(void) { FORWARD(263, (void), ); }
-CUresult cuTexObjectCreate(void) { FORWARD(264, (void), ); }
-CUresult cuTexObjectDestroy(void) { FORWARD(265, (void), ); }
-CUresult cuSurfObjectCreate(void) { FORWARD(266, (void), ); }
-CUresult cuSurfObjectDestroy(void) { FORWARD(267, (void), ); }
-CUresult cuMipmappedArrayCreate(void) { FORWARD(268, (void), ); }
-CUresult cuMipmappedArrayDestroy(void) { FORWARD(269, (void), ); }
-CUresult cuMipmappedArrayGetLevel(void) { FORWARD(270, (void), ); }
-CUresult cuImportExternalMemory(void) { FORWARD(271, (void), ); }
-CUresult cuExternalMemoryGetMappedBuffer(void) { FORWARD(272, (void), ); }
-CUresult cuExternalMemoryGetMappedMipmappedArray(void) { FORWARD(273, (void), ); }
-CUresult cuDestroyExternalMemory(void) { FORWARD(274, (void), ); }
-CUresult cuImportExternalSemaphore(void) { FORWARD(275, (void), ); }
-CUresult cuSignalExternalSemaphoresAsync(void) { FORWARD(276, (void), ); }
-CUresult cuWaitExternalSemaphoresAsync(void) { FORWARD(277, (void), ); }
-CUresult cuDestroyExternalSemaphore(void) { FORWARD(278, (void), ); }
-CUresult cuGraphicsGLRegisterBuffer(void) { FORWARD(279, (void), ); }
-CUresult cuGraphicsGLRegisterImage(void) { FORWARD(280, (void), ); }
-CUresult cuGraphicsMapResources(void) { FORWARD(281, (void), ); }
-CUresult cuGraphicsUnmapResources(void) { FORWARD(282, (void), ); }
-CUresult cuGraphicsUnregisterResource(void) { FORWARD(283, (void), ); }
-CUresult cuGraphicsResourceGetMappedPointer_v2(void) { FORWARD(284, (void), ); }
-CUresult cuGraphicsSubResourceGetMappedArray(void) { FORWARD(285, (void), ); }
-CUresult cuGLGetDevices_v2(void) { FORWARD(286, (void), ); }
-CUresult cuGraphNodeGetType(void) { FORWARD(287, (void), ); }
-CUresult cuGraphNodeSetParams(void) { FORWARD(288, (void), ); }
-CUresult cuGraphExecNodeSetParams(void) { FORWARD(289, (void), ); }
-CUresult cuGraphDebugDotPrint(void) { FORWARD(290, (void), ); }
-CUresult cuMemAddressReserve(void) { FORWARD(291, (void), ); }
-CUresult cuMemCreate(void) { FORWARD(292, (void), ); }
-CUresult cuMemMap(void) { FORWARD(293, (void), ); }
-CUresult cuMemSetAccess(void) { FORWARD(294, (void), ); }
-CUresult cuMemUnmap(void) { FORWARD(295, (void), ); }
-CUresult cuMemRelease(void) { FORWARD(296, (void), ); }
-CUresult cuMemAddressFree(void) { FORWARD(297, (void), ); }
-CUresult cuMemGetAllocationGranularity(void) { FORWARD(298, (void), ); }
-CUresult cuTensorMapEncodeTiled(void *map, int type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps, int interleave, int swizzle, int l2, int fill) { FORWARD(299, (void *, int, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, int, int, int, int), map, type, rank, address, dims, strides, box, steps, interleave, swizzle, l2, fill); }
-CUresult cuTensorMapEncodeIm2col(void *map, int type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const int *lower, const int *upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *steps, int interleave, int swizzle, int l2, int fill) { FORWARD(300, (void *, int, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const int *, const int *, cuuint32_t, cuuint32_t, const cuuint32_t *, int, int, int, int), map, type, rank, address, dims, strides, lower, upper, channels, pixels, steps, interleave, swizzle, l2, fill); }
+CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph clone) { FORWARD(223, (CUgraphNode *, CUgraphNode, CUgraph), node, original, clone); }
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) { FORWARD(224, (CUgraphNode, CUgraph *), node, graph); }
+CUresult cuUserObjectCreate(CUuserObject *object, void *data, CUhostFn destroy, unsigned n, unsigned flags) { FORWARD(225, (CUuserObject *, void *, CUhostFn, unsigned, unsigned), object, data, destroy, n, flags); }
+CUresult cuUserObjectRetain(CUuserObject object, unsigned n) { FORWARD(226, (CUuserObject, unsigned), object, n); }
+CUresult cuUserObjectRelease(CUuserObject object, unsigned n) { FORWARD(227, (CUuserObject, unsigned), object, n); }
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned n, unsigned flags) { FORWARD(228, (CUgraph, CUuserObject, unsigned, unsigned), graph, object, n, flags); }
+CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned n) { FORWARD(229, (CUgraph, CUuserObject, unsigned), graph, object, n); }
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, void *params) { FORWARD(230, (CUgraphExec *, CUgraph, void *), exec, graph, params); }
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(231, (CUgraphNode, CUDA_KERNEL_NODE_PARAMS *), node, p); }
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(232, (CUgraphNode, CUDA_KERNEL_NODE_PARAMS *), node, p); }
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx) { FORWARD(233, (CUgraphExec, CUgraphNode, const CUDA_MEMCPY3D *, CUcontext), exec, node, p, ctx); }
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, void *info) { FORWARD(234, (CUgraphExec, CUgraph, void *), exec, graph, info); }
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(235, (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *), exec, node, p); }
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p) { FORWARD(236, (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *), exec, node, p); }
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) { FORWARD(237, (CUgraphExec, CUstream), exec, stream); }
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) { FORWARD(238, (CUgraphExec, CUstream), exec, stream); }
+CUresult cuGraphExecDestroy(CUgraphExec exec) { FORWARD(239, (CUgraphExec), exec); }
+CUresult cuSurfRefGetArray(CUarray *a, CUsurfref r) { FORWARD(240, (CUarray *, CUsurfref), a, r); }
+CUresult cuSurfRefSetArray(CUsurfref r, CUarray a, unsigned flags) { FORWARD(241, (CUsurfref, CUarray, unsigned), r, a, flags); }
+CUresult cuTexRefGetAddress_v2(CUdeviceptr *p, CUtexref r) { FORWARD(242, (CUdeviceptr *, CUtexref), p, r); }
+CUresult cuTexRefGetAddressMode(CUaddress_mode *m, CUtexref r, int dim) { FORWARD(243, (CUaddress_mode *, CUtexref, int), m, r, dim); }
+CUresult cuTexRefGetArray(CUarray *a, CUtexref r) { FORWARD(244, (CUarray *, CUtexref), a, r); }
+CUresult cuTexRefGetBorderColor(float *c, CUtexref r) { FORWARD(245, (float *, CUtexref), c, r); }
+CUresult cuTexRefGetFilterMode(CUfilter_mode *m, CUtexref r) { FORWARD(246, (CUfilter_mode *, CUtexref), m, r); }
+CUresult cuTexRefGetFlags(unsigned *f, CUtexref r) { FORWARD(247, (unsigned *, CUtexref), f, r); }
+CUresult cuTexRefGetFormat(CUarray_format *f, int *channels, CUtexref r) { FORWARD(248, (CUarray_format *, int *, CUtexref), f, channels, r); }
+CUresult cuTexRefGetMaxAnisotropy(int *a, CUtexref r) { FORWARD(249, (int *, CUtexref), a, r); }
+CUresult cuTexRefSetAddress_v2(size_t *off, CUtexref r, CUdeviceptr p, size_t n) { FORWARD(250, (size_t *, CUtexref, CUdeviceptr, size_t), off, r, p, n); }
+CUresult cuTexRefSetAddress2D_v3(CUtexref r, const CUDA_ARRAY_DESCRIPTOR *d, CUdeviceptr p, size_t pitch) { FORWARD(251, (CUtexref, const CUDA_ARRAY_DESCRIPTOR *, CUdeviceptr, size_t), r, d, p, pitch); }
+CUresult cuTexRefSetAddressMode(CUtexref r, int dim, CUaddress_mode m) { FORWARD(252, (CUtexref, int, CUaddress_mode), r, dim, m); }
+CUresult cuTexRefSetArray(CUtexref r, CUarray a, unsigned flags) { FORWARD(253, (CUtexref, CUarray, unsigned), r, a, flags); }
+CUresult cuTexRefSetBorderColor(CUtexref r, float *c) { FORWARD(254, (CUtexref, float *), r, c); }
+CUresult cuTexRefSetFilterMode(CUtexref r, CUfilter_mode m) { FORWARD(255, (CUtexref, CUfilter_mode), r, m); }
+CUresult cuTexRefSetFlags(CUtexref r, unsigned flags) { FORWARD(256, (CUtexref, unsigned), r, flags); }
+CUresult cuTexRefSetFormat(CUtexref r, CUarray_format f, int n) { FORWARD(257, (CUtexref, CUarray_format, int), r, f, n); }
+CUresult cuTexRefSetMaxAnisotropy(CUtexref r, unsigned n) { FORWARD(258, (CUtexref, unsigned), r, n); }
+CUresult cuTexRefSetMipmapFilterMode(CUtexref r, CUfilter_mode m) { FORWARD(259, (CUtexref, CUfilter_mode), r, m); }
+CUresult cuTexRefSetMipmapLevelBias(CUtexref r, float b) { FORWARD(260, (CUtexref, float), r, b); }
+CUresult cuTexRefSetMipmapLevelClamp(CUtexref r, float lo, float hi) { FORWARD(261, (CUtexref, float, float), r, lo, hi); }
+CUresult cuProfilerStart(void) { FORWARD(262, (void), ); }
+CUresult cuProfilerStop(void) { FORWARD(263, (void), ); }
+CUresult cuMemcpyBatchAsync(void) { FORWARD(264, (void), ); }
+CUresult cuStreamUpdateCaptureDependencies(void) { FORWARD(265, (void), ); }
+CUresult cuIpcGetEventHandle(void) { FORWARD(266, (void), ); }
+CUresult cuIpcOpenEventHandle(void) { FORWARD(267, (void), ); }
+CUresult cuIpcGetMemHandle(void) { FORWARD(268, (void), ); }
+CUresult cuIpcOpenMemHandle(void) { FORWARD(269, (void), ); }
+CUresult cuIpcCloseMemHandle(void) { FORWARD(270, (void), ); }
+CUresult cuTexObjectCreate(void) { FORWARD(271, (void), ); }
+CUresult cuTexObjectDestroy(void) { FORWARD(272, (void), ); }
+CUresult cuSurfObjectCreate(void) { FORWARD(273, (void), ); }
+CUresult cuSurfObjectDestroy(void) { FORWARD(274, (void), ); }
+CUresult cuMipmappedArrayCreate(void) { FORWARD(275, (void), ); }
+CUresult cuMipmappedArrayDestroy(void) { FORWARD(276, (void), ); }
+CUresult cuMipmappedArrayGetLevel(void) { FORWARD(277, (void), ); }
+CUresult cuImportExternalMemory(void) { FORWARD(278, (void), ); }
+CUresult cuExternalMemoryGetMappedBuffer(void) { FORWARD(279, (void), ); }
+CUresult cuExternalMemoryGetMappedMipmappedArray(void) { FORWARD(280, (void), ); }
+CUresult cuDestroyExternalMemory(void) { FORWARD(281, (void), ); }
+CUresult cuImportExternalSemaphore(void) { FORWARD(282, (void), ); }
+CUresult cuSignalExternalSemaphoresAsync(void) { FORWARD(283, (void), ); }
+CUresult cuWaitExternalSemaphoresAsync(void) { FORWARD(284, (void), ); }
+CUresult cuDestroyExternalSemaphore(void) { FORWARD(285, (void), ); }
+CUresult cuGraphicsGLRegisterBuffer(void) { FORWARD(286, (void), ); }
+CUresult cuGraphicsGLRegisterImage(void) { FORWARD(287, (void), ); }
+CUresult cuGraphicsMapResources(void) { FORWARD(288, (void), ); }
+CUresult cuGraphicsUnmapResources(void) { FORWARD(289, (void), ); }
+CUresult cuGraphicsUnregisterResource(void) { FORWARD(290, (void), ); }
+CUresult cuGraphicsResourceGetMappedPointer_v2(void) { FORWARD(291, (void), ); }
+CUresult cuGraphicsSubResourceGetMappedArray(void) { FORWARD(292, (void), ); }
+CUresult cuGLGetDevices_v2(void) { FORWARD(293, (void), ); }
+CUresult cuGraphNodeGetType(void) { FORWARD(294, (void), ); }
+CUresult cuGraphNodeSetParams(void) { FORWARD(295, (void), ); }
+CUresult cuGraphExecNodeSetParams(void) { FORWARD(296, (void), ); }
+CUresult cuGraphDebugDotPrint(void) { FORWARD(297, (void), ); }
+CUresult cuMemAddressReserve(void) { FORWARD(298, (void), ); }
+CUresult cuMemCreate(void) { FORWARD(299, (void), ); }
+CUresult cuMemMap(void) { FORWARD(300, (void), ); }
+CUresult cuMemSetAccess(void) { FORWARD(301, (void), ); }
+CUresult cuMemUnmap(void) { FORWARD(302, (void), ); }
+CUresult cuMemRelease(void) { FORWARD(303, (void), ); }
+CUresult cuMemAddressFree(void) { FORWARD(304, (void), ); }
+CUresult cuMemGetAllocationGranularity(void) { FORWARD(305, (void), ); }
+CUresult cuTensorMapEncodeTiled(void *map, int type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps, int interleave, int swizzle, int l2, int fill) { FORWARD(306, (void *, int, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, int, int, int, int), map, type, rank, address, dims, strides, box, steps, interleave, swizzle, l2, fill); }
+CUresult cuTensorMapEncodeIm2col(void *map, int type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const int *lower, const int *upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *steps, int interleave, int swizzle, int l2, int fill) { FORWARD(307, (void *, int, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const int *, const int *, cuuint32_t, cuuint32_t, const cuuint32_t *, int, int, int, int), map, type, rank, address, dims, strides, lower, upper, channels, pixels, steps, interleave, swizzle, l2, fill); }
 
 /* With a default stream of each thread: the same functions on the virtual driver, where every stream is in order. A real
  * driver's are never reached through these names, as nothing of ours is built with per-thread streams. */

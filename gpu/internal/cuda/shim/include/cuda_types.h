@@ -30,6 +30,7 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUstream_st *CUstream;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUuserObject_st *CUuserObject;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUmemPool_st *CUmemoryPool;
