@@ -78,7 +78,11 @@ func tiledAttention(k *Kernel, suffix string) {
 		c, ctas, tiles := fusedCounts(d, 32, 32)
 		c[barriers] = 4 * 4 * tiles
 		c[conflicts] = 0
-		c[sharedStores] = n/8*(ctas+2*tiles) + 32*tiles // 16-byte pieces of Q, K and V, then the weights
+		requests := n / 8 // for 32 rows of Q, K or V in 16-byte pieces
+		if d["D"]%8 != 0 {
+			requests = n / 2 // in words
+		}
+		c[sharedStores] = requests*(ctas+2*tiles) + 32*tiles // then the weights
 		return c
 	}
 }

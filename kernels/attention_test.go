@@ -114,3 +114,31 @@ func TestAttentionRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestRaggedHeads holds that heads whose rows do not start on 16 bytes, or not on 4, cost what their smaller loads cost, and not
+// a queue of single loads: that was four to five times the time of whole pieces.
+func TestRaggedHeads(t *testing.T) {
+	dev := open(t, "virtual:h200")
+	seconds := func(name string, width int) float64 {
+		tensor := func(heads, tokens int) *gpu.Tensor { return dev.Randn(gpu.F16, 1, heads, tokens, width) }
+		args := []any{tensor(8, 512), tensor(8, 512), tensor(8, 512), tensor(8, 512), 0.0, false, 0, 0.0}
+		if name == "decode/3_split" {
+			row := func() *gpu.Tensor { return dev.Randn(gpu.F16, 1, 32, width) }
+			args = []any{row(), row(), tensor(8, 4096), tensor(8, 4096), nil, 0.0, 0, 0.0}
+		}
+		r := gpu.Measure(func() {
+			if err := Run(name, args...); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return r.Seconds()
+	}
+	for name, most := range map[string]float64{"attention/3_mma": 2.5, "decode/3_split": 2.5} {
+		whole := seconds(name, 112)
+		for _, width := range []int{110, 111} {
+			if times := seconds(name, width) / whole; !(times <= most) || times < 0.9 {
+				t.Errorf("%s: D = %d takes %.2f times as long as 112, want 0.9 to %g", name, width, times, most)
+			}
+		}
+	}
+}

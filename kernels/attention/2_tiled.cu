@@ -13,27 +13,15 @@
 // The Go loop: m, l, o = -inf, 0, 0; for tiles of keys { m2 = max(m, max(s)); p = exp(s - m2); l = l*exp(m-m2) + sum(p); o = o*exp(m-m2) + p*v; m = m2 }; o /= l
 
 #include "element.cuh"
+#include "piece.cuh"
+#include "tensor.cuh"
+#include "words.cuh"
 #include "attention.cuh"
+#include "attention_fill.cuh"
 
 constexpr int ROWS = 32;  // queries of a CTA, and keys of a tile
 
 extern __shared__ __align__(128) unsigned char memory[];
-
-// fill copies ROWS rows of up to DP elements to shared memory, zeros where there is nothing; rows are 16 bytes longer there,
-// so that the same piece of eight rows lies in different banks.
-template <int DP, typename T>
-static __device__ __forceinline__ void fill(T *tile, const T *matrix, int rows, int d, int first, bool wide) {
-  int row = threadIdx.x / (DP / 8), piece = threadIdx.x % (DP / 8) * 8;
-  uint4 *to = reinterpret_cast<uint4 *>(tile + row * (DP + 8) + piece);
-  constexpr int STEP = 128 / (DP / 8);
-  if (wide) {
-#pragma unroll
-    for (int i = 0; i < ROWS; i += STEP) to[i * (DP + 8) / 8] = load16(matrix, rows, d, first + row + i, piece, true);
-  } else {
-#pragma unroll 1
-    for (int i = 0; i < ROWS; i += STEP) to[i * (DP + 8) / 8] = load16(matrix, rows, d, first + row + i, piece, false);
-  }
-}
 
 template <typename T, int DP>
 static __device__ __forceinline__ void attend(Call<T> c) {
@@ -42,17 +30,17 @@ static __device__ __forceinline__ void attend(Call<T> c) {
   Tile tile;
   if (!tile.find(c, ROWS, blockIdx.x)) return;
   const T *q = c.q + tile.q_row * c.d, *k = c.k + tile.k_row * c.d, *v = c.v + tile.k_row * c.d;
-  bool wide = ((reinterpret_cast<size_t>(q) | reinterpret_cast<size_t>(k) | reinterpret_cast<size_t>(v) | static_cast<size_t>(c.d) * 2) & 15) == 0;
+  Width width(q, k, v, c.d);
   Scores score(c.scale, c.cap, c.d);
   int row = threadIdx.x / 16 * 4, column = threadIdx.x % 16;  // rows row to row + 3, and columns column and column + 16
-  fill<DP>(queries, q, tile.queries, c.d, tile.first, wide);
+  fill<DP, ROWS>(queries, q, tile.queries, c.d, tile.first, width);
   float top[4], sum[4] = {}, acc[4][DP / 16] = {};
 #pragma unroll
   for (int r = 0; r < 4; r++) top[r] = -infinity();
 #pragma unroll 1
   for (int j = tile.from / ROWS * ROWS; j < tile.to; j += ROWS) {
     __syncthreads();  // the values before have been used
-    fill<DP>(keys, k, tile.keys, c.d, j, wide);
+    fill<DP, ROWS>(keys, k, tile.keys, c.d, j, width);
     __syncthreads();
     float s[4][2] = {};
 #pragma unroll 1
@@ -87,7 +75,7 @@ static __device__ __forceinline__ void attend(Call<T> c) {
       }
     }
     __syncthreads();  // the keys have been used, and the weights are there
-    fill<DP>(keys, v, tile.keys, c.d, j, wide);
+    fill<DP, ROWS>(keys, v, tile.keys, c.d, j, width);
     __syncthreads();
 #pragma unroll 1
     for (int n = 0; n < ROWS; n += 4) {

@@ -15,27 +15,14 @@
 // Fragments: PTX ISA 9.7.14.5, m16n8k16.
 
 #include "element.cuh"
+#include "piece.cuh"
 #include "tensor.cuh"
+#include "words.cuh"
 #include "attention.cuh"
+#include "attention_fill.cuh"
 #include "attention_tensor.cuh"
 
 constexpr int BM = 64;
-
-// fill copies N rows of up to DP elements to shared memory, zeros where there is nothing; rows there are 16 bytes longer, so
-// that the same piece of eight rows lies in different banks.
-template <int DP, int N, typename T>
-static __device__ __forceinline__ void fill(T *tile, const T *matrix, int rows, int d, int first, bool wide) {
-  int row = threadIdx.x / (DP / 8), piece = threadIdx.x % (DP / 8) * 8;
-  uint4 *to = reinterpret_cast<uint4 *>(tile + row * (DP + 8) + piece);
-  constexpr int STEP = 128 / (DP / 8);
-  if (wide) {
-#pragma unroll
-    for (int i = 0; i < N; i += STEP) to[i * (DP + 8) / 8] = load16(matrix, rows, d, first + row + i, piece, true);
-  } else {
-#pragma unroll 1
-    for (int i = 0; i < N; i += STEP) to[i * (DP + 8) / 8] = load16(matrix, rows, d, first + row + i, piece, false);
-  }
-}
 
 extern __shared__ __align__(128) unsigned char memory[];
 
@@ -46,11 +33,11 @@ static __device__ __forceinline__ void attend(Call<T> c) {
   Tile tile;
   if (!tile.find(c, BM, blockIdx.x)) return;
   const T *q = c.q + tile.q_row * c.d, *k = c.k + tile.k_row * c.d, *v = c.v + tile.k_row * c.d;
-  bool wide = ((reinterpret_cast<size_t>(q) | reinterpret_cast<size_t>(k) | reinterpret_cast<size_t>(v) | static_cast<size_t>(c.d) * 2) & 15) == 0;
+  Width width(q, k, v, c.d);
   Scores score(c.scale, c.cap, c.d);
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int i = tile.first + warp * 16;  // the warp's first query
-  fill<DP, BM>(queries, q, tile.queries, c.d, tile.first, wide);
+  fill<DP, BM>(queries, q, tile.queries, c.d, tile.first, width);
   __syncthreads();
   unsigned query = shared_address(queries + (warp * 16 + lane % 16) * (DP + 8) + lane / 16 * 8);
   unsigned a[HELD ? DP / 16 : 1][4];
@@ -63,8 +50,8 @@ static __device__ __forceinline__ void attend(Call<T> c) {
 #pragma unroll 1
   for (int j = tile.from / BN * BN; j < tile.to; j += BN) {
     __syncthreads();  // the tiles before have been used
-    fill<DP, BN>(keys, k, tile.keys, c.d, j, wide);
-    fill<DP, BN>(values, v, tile.keys, c.d, j, wide);
+    fill<DP, BN>(keys, k, tile.keys, c.d, j, width);
+    fill<DP, BN>(values, v, tile.keys, c.d, j, width);
     __syncthreads();
     float s[BN / 8][4] = {};
 #pragma unroll

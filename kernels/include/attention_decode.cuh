@@ -1,5 +1,5 @@
 // attention_decode.cuh: what decode attention on tensor cores shares: one query a sequence, and the query heads that share a KV
-// head as the rows of an mma. Needs element.cuh, tensor.cuh, async.cuh, attention.cuh and
+// head as the rows of an mma. Needs element.cuh, piece.cuh, words.cuh, tensor.cuh, async.cuh, attention.cuh and
 // attention_tensor.cuh.
 #pragma once
 
@@ -41,15 +41,14 @@ struct GroupDecoder {
         copy16(at(stage, r, p), inside ? k + source : k, inside);
         copy16(at(stage, r, p) + TILE, inside ? v + source : v, inside);
       }
-    } else {  // cp.async moves 4 bytes at least, and rows of odd length don't start on them
-#pragma unroll 1
-      for (int i = lane; i < 2 * TOKENS * (DP / 8) + lane; i += 32) {  // K, then V
-        int r = i / (DP / 8) % TOKENS, p = i % (DP / 8), second = i / (DP / 8) / TOKENS;
-        size_t source = (PAGED ? __shfl_sync(0xffffffffu, there, r) : rows.first + j + r) * d + p * 8;
-        uint4 x = load16((second ? v : k) + source, 1, j + r < to ? d - p * 8 : 0, 0, 0, false);
-        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at(stage, r, p) + second * TILE), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
-                     : "memory");
-      }
+    } else {
+      copy_words<DP, 2 * TOKENS, 1, true>(
+          0, d, words(k, v, d), k, [&](int r, int i) { return at(stage, r, i / 4) + i % 4 * 4; },  // K, and V behind it
+          [&](int r) {
+            int token = r % TOKENS;
+            size_t source = PAGED ? __shfl_sync(0xffffffffu, there, token) : rows.first + j + token;
+            return j + token < to ? (r < TOKENS ? k : v) + source * d : nullptr;
+          });
     }
   }
 

@@ -14,6 +14,8 @@
 #include "element.cuh"
 #include "tensor.cuh"
 #include "async.cuh"
+#include "piece.cuh"
+#include "words.cuh"
 #include "attention.cuh"
 #include "attention_tensor.cuh"
 #include "attention_decode.cuh"
