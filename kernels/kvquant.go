@@ -186,12 +186,12 @@ func quantDecode(dtype, stored gpu.DType) *Kernel {
 		{idea: "parts", main: true, function: "kvquant_decode_128" + suffix,
 			args: []string{"q", "k", "v", "kScale", "vScale", "table", "lengths", "partO", "partLSE", "Hq", "Hkv", "page", "columns", "D", "parts", "scale", "window", "cap"},
 			choose: func(d dims) (string, gpu.Config) {
-				width, buffers := paddedHead(d), 3
+				width, buffers := paddedHead(d), 4
 				if width == 64 {
-					buffers = 4
+					buffers = 6
 				}
 				return fmt.Sprintf("kvquant_decode_%d%s", width, suffix), gpu.Config{Grid: gpu.Dim(d["Hkv"]*groupTiles(d), d["B"], d["parts"]/quantWarps),
-					CTA: gpu.Dim(32 * quantWarps), Shared: quantWarps * (buffers*(32*width+128) + 64*width)}
+					CTA: gpu.Dim(32 * quantWarps), Shared: quantWarps * buffers * (32*width + 128)}
 			}},
 		combineStage(combined),
 	}

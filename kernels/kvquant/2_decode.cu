@@ -2,12 +2,13 @@
 //
 // targets: sm_80
 // Predecessor: paged/1_decode reads 2 bytes an element, and a cache of them fills the GPU.
-// Idea: copy bytes, and unpack each tile of 16 tokens to f16 in shared memory before the tensor cores take it: an int8 by two
-//   operations for two elements, an fp8 by three. Nothing is multiplied by a scale while unpacking: a key's scale multiplies its
-//   score, a value's scale its weight. A warp is a part of its own: it writes result and log-sum-exp, which the second launch joins.
+// Idea: copy bytes, and unpack them in registers on their way to the tensor cores: the products of a dot product may be added in any
+//   order, so a lane takes 16 neighbouring elements of a key, four for each of four mma, where f16 needs ldmatrix; of values it takes
+//   16 of each of four tokens, and pairs the bytes of two. An int8 takes two operations for two elements, an fp8 three. Nothing is
+//   multiplied by a scale while unpacking: a key's scale multiplies its score, a value's scale its weight. A warp is a part of its
+//   own: it writes result and log-sum-exp, which the second launch joins.
 // Expect: half of paged/1_decode's bytes for K and V and 8 for the scales of a token and head; the same FLOPs.
-// A profiler should show: half the bytes, but not half the time: each byte passes through shared memory three times, and a warp's
-//   chain from copy to unpacking to mma is long. What it buys is room for twice as many tokens.
+// A profiler should show: DRAM as the limit; the integer pipe, which unpacks, behind it.
 //
 // The Go loop: paged/1_decode's, with kScale[j] * k[j] for k[j] and vScale[j] * v[j] for v[j].
 
@@ -24,7 +25,7 @@
 // Reader is a warp's work: 16 query heads against every WARPS-th tile of 16 tokens.
 template <typename S, int DP, int STAGES>
 struct Reader {
-  static constexpr int BYTES = 16 * DP, STAGE = 2 * BYTES + 128, WIDE = 32 * DP;  // of K; of a buffer with scales; of K as f16
+  static constexpr int BYTES = 16 * DP, STAGE = 2 * BYTES + 128;  // of K; of a buffer with scales
   unsigned base;
 
   static __device__ __forceinline__ void copy4(unsigned shared, const void *global, bool inside) {
@@ -40,31 +41,25 @@ struct Reader {
       int r = i / (DP / 16) % 16, p = i % (DP / 16);
       size_t source = __shfl_sync(0xffffffffu, there, r) * d + p * 16;
       bool inside = j + r < to && p * 16 < d;
-      copy16(buffer + i * 16, inside ? static_cast<const char *>(k) + source : k, inside);
-      copy16(buffer + BYTES + i * 16, inside ? static_cast<const char *>(v) + source : v, inside);
+      copy16(buffer + key(r, p), inside ? static_cast<const char *>(k) + source : k, inside);
+      copy16(buffer + value(r, p), inside ? static_cast<const char *>(v) + source : v, inside);
     }
     const float *scale = (lane < 16 ? ks : vs) + there;
     copy4(buffer + 2 * BYTES + lane * 4, j + lane % 16 < to ? scale : ks, j + lane % 16 < to);
   }
 
-  // wide is the address of piece p of row r of K (V: behind it) as f16.
-  __device__ __forceinline__ unsigned wide(int r, int p) const { return base + STAGES * STAGE + r * (DP * 2) + ((p ^ (r & 7)) << 4); }
-
-  // widen unpacks a buffer.
-  __device__ __forceinline__ void widen(int stage) const {
-#pragma unroll
-    for (int i = threadIdx.x % 32; i < 2 * 16 * (DP / 16) + threadIdx.x % 32; i += 32) {
-      int r = i / (DP / 16) % 16, p = i % (DP / 16), second = i / (DP / 16) / 16;
-      uint4 word;
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w) : "r"(base + stage * STAGE + i * 16) : "memory");
-      uint2 a = S::unpack(word.x), b = S::unpack(word.y), c = S::unpack(word.z), e = S::unpack(word.w);
-      bool odd = p & 4;  // half of the lanes store their second piece first, so that eight lanes reach all banks
-      uint4 front = odd ? make_uint4(c.x, c.y, e.x, e.y) : make_uint4(a.x, a.y, b.x, b.y), back = odd ? make_uint4(a.x, a.y, b.x, b.y) : make_uint4(c.x, c.y, e.x, e.y);
-      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(wide(r, 2 * p + odd) + second * WIDE), "r"(front.x), "r"(front.y), "r"(front.z), "r"(front.w) : "memory");
-      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(wide(r, 2 * p + !odd) + second * WIDE), "r"(back.x), "r"(back.y), "r"(back.z), "r"(back.w) : "memory");
-    }
-  }
+  // key and value are the addresses in a buffer of the 16 bytes p of token r. They are moved so that the eight lanes that are served
+  // together reach all banks: two tokens of keys, four of values.
+  __device__ __forceinline__ static unsigned key(int r, int p) { return r * DP + ((p ^ (DP == 128 ? (r & 1) << 2 : 0)) << 4); }
+  __device__ __forceinline__ static unsigned value(int r, int p) { return BYTES + r * DP + ((p ^ (r >> 1 & 3) << (DP == 128)) << 4); }
 };
+
+static __device__ __forceinline__ void load4(unsigned (&w)[4], unsigned address) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
+}
+static __device__ __forceinline__ void load4(unsigned (&w)[2], unsigned address) {
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "r"(address) : "memory");
+}
 
 template <typename T, typename S, int DP, int WARPS, int STAGES>
 static __device__ __forceinline__ void decode(const T *__restrict__ q, const void *__restrict__ k, const void *__restrict__ v, const float *__restrict__ ks,
@@ -75,7 +70,7 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
   part_range<16 * WARPS>(from, to, blockIdx.z, parts / WARPS);
   size_t first = static_cast<size_t>(b) * hq + kv * group + blockIdx.x % tiles * 16;
   Rows<true> rows{table + static_cast<size_t>(b) * columns, page, static_cast<size_t>(kv), static_cast<size_t>(hkv)};
-  Reader<S, DP, STAGES> reader{shared_address(ring) + warp * (STAGES * Reader<S, DP, STAGES>::STAGE + 2 * Reader<S, DP, STAGES>::WIDE)};
+  Reader<S, DP, STAGES> reader{shared_address(ring) + warp * STAGES * Reader<S, DP, STAGES>::STAGE};
   Scores score(scale, cap, d);
   auto row = [&](int j) { return j + lane % 16 < to ? rows.at(j + lane % 16) : 0; };
   int begin = from / 16 * 16 + warp * 16, reading = 0, writing = STAGES - 1;
@@ -91,7 +86,7 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
   for (int pass = 0; pass < 2; pass++) {
 #pragma unroll
     for (int i = 0; i < DP / 4; i++) {
-      int head = lane / 4 + i % 2 * 8, x = i / 4 * 16 + i / 2 % 2 * 8 + lane % 4 * 2;
+      int head = lane / 4 + i % 2 * 8, x = i / 16 * 64 + lane % 4 * 16 + i / 4 % 4 * 4 + i / 2 % 2 * 2;  // as keys are taken
       const T *p = q + (first + head) * d + x;
       float low = head < heads && x < d ? to_float(p[0]) : 0, high = head < heads && x < d ? to_float(p[1]) : 0, &most = largest[i % 2];
       if (pass == 0) most = fmaxf(most, fmaxf(fabsf(low), fabsf(high)));
@@ -113,19 +108,23 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
     if (next < to) reader.ask(writing, next, to, there, k, v, ks, vs, d);
     commit();
     there = row(next + 16 * WARPS);
-    reader.widen(reading);
-    __syncwarp();
     float s[2][4] = {}, scales[2][4];
-    unsigned at = reader.base + reading * reader.STAGE + 2 * reader.BYTES + lane % 4 * 8;
+    unsigned buffer = reader.base + reading * reader.STAGE, at = buffer + 2 * reader.BYTES + lane % 4 * 8;
 #pragma unroll
     for (int i = 0; i < 4; i++)  // of keys, then of values; tokens 2c and 2c + 1, then 8 further
       asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(scales[i / 2][i % 2 * 2]), "=f"(scales[i / 2][i % 2 * 2 + 1]) : "r"(at + i * 32) : "memory");
 #pragma unroll
-    for (int x = 0; x < DP / 16; x++) {
-      unsigned f[4];
-      ldmatrix_x4(f, reader.wide(lane / 16 * 8 + lane % 8, x * 2 + lane / 8 % 2));
-      mma<__half>(s[0], a[x], f[0], f[1]);
-      mma<__half>(s[1], a[x], f[2], f[3]);
+    for (int n = 0; n < 2; n++) {
+#pragma unroll
+      for (int h = 0; h < DP / 64; h++) {
+        unsigned word[4];
+        load4(word, buffer + reader.key(n * 8 + lane / 4, h * 4 + lane % 4));
+#pragma unroll
+        for (int x = 0; x < 4; x++) {
+          uint2 f = S::unpack(word[x]);
+          mma<__half>(s[n], a[h * 4 + x], f.x, f.y);
+        }
+      }
     }
 #pragma unroll
     for (int n = 0; n < 8; n++) {
@@ -143,12 +142,22 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
     weight_fragment<__half>(p, s, 0);
 #pragma unroll
     for (int x = 0; x < DP / 8 * 4; x++) acc[x / 4][x % 4] *= fade[x % 4 / 2];
+    unsigned token[4][DP / 32];
 #pragma unroll
-    for (int x = 0; x < DP / 16; x++) {
-      unsigned f[4];
-      ldmatrix_x4_transposed(f, reader.wide(lane % 16, x * 2 + lane / 16) + reader.WIDE);
-      mma<__half>(acc[2 * x], p, f[0], f[1]);
-      mma<__half>(acc[2 * x + 1], p, f[2], f[3]);
+    for (int i = 0; i < 4; i++) load4(token[i], buffer + reader.value(lane % 4 * 2 + i % 2 + i / 2 * 8, lane / 4 * DP / 128) + lane / 4 * (DP / 8) % 16);
+#pragma unroll
+    for (int x = 0; x < DP / 32; x++) {
+      uint2 f[2][2];  // of the first two tokens and the others: elements 4x and 4x + 1, 4x + 2 and 4x + 3
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        f[i][0] = S::unpack(__byte_perm(token[2 * i][x], token[2 * i + 1][x], 0x5140));
+        f[i][1] = S::unpack(__byte_perm(token[2 * i][x], token[2 * i + 1][x], 0x7362));
+      }
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        mma<__half>(acc[4 * x + 2 * i], p, f[0][i].x, f[1][i].x);
+        mma<__half>(acc[4 * x + 2 * i + 1], p, f[0][i].y, f[1][i].y);
+      }
     }
     __syncwarp();  // the tile has been used
     reading = reading + 1 == STAGES ? 0 : reading + 1;
@@ -162,8 +171,14 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
     if (head >= heads) continue;
     size_t part = (first + head) * parts + blockIdx.z * WARPS + warp;
 #pragma unroll
-    for (int x = 0; x < DP / 8; x++)
-      if (x * 8 < d) *reinterpret_cast<float2 *>(part_o + part * d + x * 8 + lane % 4 * 2) = make_float2(acc[x][2 * r] * share, acc[x][2 * r + 1] * share);
+    for (int second = 0; second < 2; second++) {
+      int from_x = (lane % 4 * 2 + second) * (DP / 8);  // the column of the results is eight or sixteen elements wide
+#pragma unroll
+      for (int x = 0; x < DP / 8; x += 4) {
+        float4 four = make_float4(acc[x][2 * r + second] * share, acc[x + 1][2 * r + second] * share, acc[x + 2][2 * r + second] * share, acc[x + 3][2 * r + second] * share);
+        if (from_x + x < d) *reinterpret_cast<float4 *>(part_o + part * d + from_x + x) = four;
+      }
+    }
     if (lane % 4 == 0) part_lse[part] = sum == 0 ? -infinity() : online.top[r] * factor + __log2f(sum);
   }
 }
@@ -178,10 +193,10 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
                                     scale, window, cap);                                                                   \
   }
 #define ELEMENTS(SUFFIX, T)                                                                                                \
-  DECODE(kvquant_decode_64_i8##SUFFIX, T, Int8, 64, 4, 4)                                                                  \
-  DECODE(kvquant_decode_128_i8##SUFFIX, T, Int8, 128, 4, 3)                                                                \
-  DECODE(kvquant_decode_64_e4m3##SUFFIX, T, E4M3, 64, 4, 4)                                                                \
-  DECODE(kvquant_decode_128_e4m3##SUFFIX, T, E4M3, 128, 4, 3)                                                              \
+  DECODE(kvquant_decode_64_i8##SUFFIX, T, Int8, 64, 4, 6)                                                                  \
+  DECODE(kvquant_decode_128_i8##SUFFIX, T, Int8, 128, 4, 4)                                                                \
+  DECODE(kvquant_decode_64_e4m3##SUFFIX, T, E4M3, 64, 4, 6)                                                                \
+  DECODE(kvquant_decode_128_e4m3##SUFFIX, T, E4M3, 128, 4, 4)                                                              \
   extern "C" __global__ void __launch_bounds__(128) decode_combine##SUFFIX(T *__restrict__ o, const float *__restrict__ part_o, \
       const float *__restrict__ part_lse, int parts, int d) { combine(o, part_o, part_lse, parts, d); }
 ELEMENTS(, __half)
