@@ -148,8 +148,11 @@ func quantRow(row, to []float64, stored gpu.DType) float64 {
 	return float64(scale)
 }
 
-// quantWarps are the warps of a CTA of kvquant/2_decode, each of which is a part of its own.
+// quantWarps are the warps of a CTA of kvquant/2_decode.
 const quantWarps = 4
+
+// quantSlots are its CTAs on an SM.
+const quantSlots = 3
 
 // quantDecode is paged/1_decode over stored elements.
 func quantDecode(dtype, stored gpu.DType) *Kernel {
@@ -168,29 +171,22 @@ func quantDecode(dtype, stored gpu.DType) *Kernel {
 	k.limits = maps.Clone(k.limits)
 	k.limits["D"] = limit{128, "keep longer heads in f16 or bf16: paged/1_decode"}
 	k.scalars = []scalar{{name: "scale", kind: fraction, high: 1e6}, {name: "window", most: 1 << 30}, {name: "cap", kind: fraction, high: 1e6}}
-	k.derived = []derivedExtent{{"rows", func(d dims) int { return d["B"] * d["Hq"] }}, {"S", func(d dims) int { return d["columns"] * d["page"] }},
-		{"parts", func(d dims) int {
-			if d["Hkv"] < 1 {
-				return quantWarps // refused later
-			}
-			return quantWarps * splits(d["B"]*d["Hkv"]*groupTiles(d), slotsAnSM*d[multiprocessors], over(d["S"], 16*quantWarps))
-		}}}
+	k.derived = []derivedExtent{{"rows", func(d dims) int { return d["B"] * d["Hq"] }}, {"S", func(d dims) int { return d["columns"] * d["page"] }}}
 	k.contents = []contentExtent{{"tokens", visibleTokens}}
-	k.workspaces = []workspace{
-		{name: "partO", dtype: gpu.F32, shape: []string{"B", "Hq", "parts", "D"}}, {name: "partLSE", dtype: gpu.F32, shape: []string{"B", "Hq", "parts"}}}
+	splitParts(k, "S", quantSlots)
 	combined := ""
 	if dtype == gpu.BF16 {
 		combined = "_bf16"
 	}
 	k.stages = []stage{
 		{idea: "parts", main: true, function: "kvquant_decode_128" + suffix,
-			args: []string{"q", "k", "v", "kScale", "vScale", "table", "lengths", "partO", "partLSE", "Hq", "Hkv", "page", "columns", "D", "parts", "scale", "window", "cap"},
+			args: []string{"o", "q", "k", "v", "kScale", "vScale", "table", "lengths", "partO", "partLSE", "Hq", "Hkv", "page", "columns", "D", "parts", "scale", "window", "cap"},
 			choose: func(d dims) (string, gpu.Config) {
 				width, buffers := paddedHead(d), 4
 				if width == 64 {
 					buffers = 6
 				}
-				return fmt.Sprintf("kvquant_decode_%d%s", width, suffix), gpu.Config{Grid: gpu.Dim(d["Hkv"]*groupTiles(d), d["B"], d["parts"]/quantWarps),
+				return fmt.Sprintf("kvquant_decode_%d%s", width, suffix), gpu.Config{Grid: gpu.Dim(d["Hkv"]*groupTiles(d), d["B"], d["parts"]),
 					CTA: gpu.Dim(32 * quantWarps), Shared: quantWarps * buffers * (32*width + 128)}
 			}},
 		combineStage(combined),
@@ -203,8 +199,8 @@ func quantDecode(dtype, stored gpu.DType) *Kernel {
 		return quantDecodeReference(d, in, dtype)
 	}
 	k.countsIn = func(d dims, in map[string][]float64) counters {
-		c := counters{flopsTensor: groupCounts(d, in, 1)[flopsTensor], storeBytes: 4*d.f("rows")*d.f("parts")*(d.f("D")+1) + 2*d.f("D")*d.f("rows"), barriers: 0}
-		return c
+		g := groupCounts(d, in, d["parts"])
+		return splitCounts(d, counters{flopsTensor: g[flopsTensor], storeBytes: g[storeBytes], barriers: g[barriers]})
 	}
 	k.cases = []trial{
 		pagedCase("1 1 1 1 1 1 64", 0), pagedCase("2 4 2 9 5 16 64", 0), pagedCase("3 5 1 150 50 1 48", 0), pagedCase("2 7 1 4 2 256 80", 100),

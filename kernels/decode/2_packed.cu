@@ -28,9 +28,7 @@ static __device__ __forceinline__ void packed_heads(T *__restrict__ o, const T *
   int to = lengths == nullptr ? s : lengths[b], from = window > 0 ? max(0, to - window) : 0;
   size_t heads = static_cast<size_t>(b) * hq + kv * group + part * 16;  // the first of up to 16 rows of q and o
   GroupDecoder<T, DP, WARPS, STAGES, false> decoder{k, v, d, {nullptr, 0, (static_cast<size_t>(b) * hkv + kv) * s, 1}, from, to};
-  decoder.decode(
-      q + heads * d, min(16, group - part * 16), Scores(scale, cap, d),
-      [&](int head, int x, float value) { store(o + (heads + head) * d + x, value); }, [](int, float) {});
+  decoder.decode(q + heads * d, min(16, group - part * 16), Scores(scale, cap, d), Result<T>{o, nullptr, nullptr, heads, d, 0, 1});
 }
 
 #define PACKED(NAME, T, DP, WARPS, STAGES)                                                                                 \

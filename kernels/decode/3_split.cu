@@ -30,15 +30,7 @@ static __device__ __forceinline__ void split(T *__restrict__ o, const T *__restr
   part_range<32 * WARPS / 2>(from, to, part, parts);
   size_t heads = static_cast<size_t>(b) * hq + kv * group + row * 16;
   GroupDecoder<T, DP, WARPS, STAGES, false> decoder{k, v, d, {nullptr, 0, (static_cast<size_t>(b) * hkv + kv) * s, 1}, from, to};
-  decoder.decode(
-      q + heads * d, min(16, group - row * 16), Scores(scale, cap, d),
-      [&](int head, int x, float value) {
-        if (parts == 1) store(o + (heads + head) * d + x, value);
-        else part_o[((heads + head) * parts + part) * d + x] = value;
-      },
-      [&](int head, float lse) {
-        if (parts > 1) part_lse[(heads + head) * parts + part] = lse;
-      });
+  decoder.decode(q + heads * d, min(16, group - row * 16), Scores(scale, cap, d), Result<T>{o, part_o, part_lse, heads, d, part, parts});
 }
 
 #define SPLIT(NAME, T, DP, WARPS, STAGES)                                                                                  \

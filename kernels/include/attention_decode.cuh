@@ -5,12 +5,57 @@
 
 extern __shared__ __align__(128) unsigned char ring[];
 
+// Result is where up to 16 heads' results go, the first being head `first` of all: to o, or as one of several parts, with the logarithm,
+// base 2, of its sum of weights, to part_o [heads, parts, d] and part_lse [heads, parts].
+template <typename T>
+struct Result {
+  T *o;
+  float *part_o, *part_lse;
+  size_t first;
+  int d, part, parts;
+
+  __device__ __forceinline__ void put(int head, int x, float value) const {
+    if (parts == 1) store(o + (first + head) * d + x, value);
+    else part_o[((first + head) * parts + part) * d + x] = value;
+  }
+  __device__ __forceinline__ void put_sum(int head, float logarithm) const {
+    if (parts > 1) part_lse[(first + head) * parts + part] = logarithm;
+  }
+};
+
+// row_floats is the length of a row of DP floats in shared memory, so that rows lie on other banks.
+template <int DP>
+constexpr int row_floats = DP + 8;
+
+// join_warps joins what the warps of a CTA have found of up to 16 heads: their weighted sums of values, results [WARPS, 16, ROW], with a
+// float left out behind each GAP, and of each its largest exponent and its sum of weights, stats [WARPS, 16, 2].
+template <int DP, int WARPS, int ROW = row_floats<DP>, int GAP = DP, typename T>
+static __device__ __forceinline__ void join_warps(const float *results, const float *stats, int heads, int d, const Result<T> &result) {
+#pragma unroll 1
+  for (int i = threadIdx.x; i < heads * DP; i += 32 * WARPS) {
+    int head = i / DP, x = i % DP;
+    if (x >= d) continue;
+    float top = -infinity(), sum = 0, value = 0;
+#pragma unroll
+    for (int w = 0; w < WARPS; w++) top = fmaxf(top, stats[(w * 16 + head) * 2]);
+    float base = top == -infinity() ? 0 : top;  // -inf - -inf would be NaN
+#pragma unroll
+    for (int w = 0; w < WARPS; w++) {
+      float weight = ex2(stats[(w * 16 + head) * 2] - base);
+      sum = fmaf(weight, stats[(w * 16 + head) * 2 + 1], sum);
+      value = fmaf(weight, results[(w * 16 + head) * ROW + x + x / GAP], value);
+    }
+    result.put(head, x, sum == 0 ? 0 : value / sum);
+    if (x == 0) result.put_sum(head, sum == 0 ? -infinity() : base + __log2f(sum));
+  }
+}
+
 // GroupDecoder is a CTA's work: up to 16 query heads against keys from to to - 1. Each warp takes every WARPS-th tile of 16
 // tokens and has STAGES buffers of its own for them, so that warps wait for nobody until their results meet.
 template <typename T, int DP, int WARPS, int STAGES, bool PAGED>
 struct GroupDecoder {
   static constexpr int TOKENS = 16, STRIDE = WARPS * TOKENS, TILE = TOKENS * DP * 2;  // bytes of K, and of V, in a buffer
-  static constexpr int LONG = DP + 8;  // floats from a row of partial results to the next, so that rows lie in other banks
+  static constexpr int LONG = row_floats<DP>;
 
   const T *__restrict__ k, *__restrict__ v;
   int d;
@@ -128,10 +173,8 @@ struct GroupDecoder {
       }
   }
 
-  // decode does it all; finish(head, x, value) is called for each element of the result, sum_up(head, logarithm base 2 of the
-  // sum of weights) once a head.
-  template <typename Finish, typename SumUp>
-  __device__ __forceinline__ void decode(const T *q, int heads, const Scores &score, Finish finish, SumUp sum_up) const {
+  // decode does it all.
+  __device__ __forceinline__ void decode(const T *q, int heads, const Scores &score, const Result<T> &result) const {
     start();
     unsigned fragment[DP / 16][4];
     load_queries(fragment, q, heads, d);
@@ -151,23 +194,7 @@ struct GroupDecoder {
       if (lane % 4 == 0) *reinterpret_cast<float2 *>(stats + (warp * TOKENS + head) * 2) = make_float2(online.top[r] * factor, sum);
     }
     __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < heads * DP; i += 32 * WARPS) {
-      int head = i / DP, x = i % DP;
-      if (x >= d) continue;
-      float top = -infinity(), sum = 0, value = 0;
-#pragma unroll
-      for (int w = 0; w < WARPS; w++) top = fmaxf(top, stats[(w * TOKENS + head) * 2]);
-      float base = top == -infinity() ? 0 : top;  // -inf - -inf would be NaN
-#pragma unroll
-      for (int w = 0; w < WARPS; w++) {
-        float weight = ex2(stats[(w * TOKENS + head) * 2] - base);
-        sum = fmaf(weight, stats[(w * TOKENS + head) * 2 + 1], sum);
-        value = fmaf(weight, results[(w * TOKENS + head) * LONG + x], value);
-      }
-      finish(head, x, sum == 0 ? 0 : value / sum);
-      if (x == 0) sum_up(head, sum == 0 ? -infinity() : base + __log2f(sum));
-    }
+    join_warps<DP, WARPS>(results, stats, heads, d, result);
   }
 };
 

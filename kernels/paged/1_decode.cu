@@ -32,15 +32,7 @@ static __device__ __forceinline__ void paged(T *__restrict__ o, const T *__restr
   size_t heads = static_cast<size_t>(b) * hq + kv * group + row * 16;  // the first of up to 16 rows of q and o
   GroupDecoder<T, DP, WARPS, STAGES, true> decoder{
       k, v, d, {table + static_cast<size_t>(b) * columns, page, static_cast<size_t>(kv), static_cast<size_t>(hkv)}, from, to};
-  decoder.decode(
-      q + heads * d, min(16, group - row * 16), Scores(scale, cap, d),
-      [&](int head, int x, float value) {
-        if (parts == 1) store(o + (heads + head) * d + x, value);
-        else part_o[((heads + head) * parts + part) * d + x] = value;
-      },
-      [&](int head, float lse) {
-        if (parts > 1) part_lse[(heads + head) * parts + part] = lse;
-      });
+  decoder.decode(q + heads * d, min(16, group - row * 16), Scores(scale, cap, d), Result<T>{o, part_o, part_lse, heads, d, part, parts});
 }
 
 #define PAGED(NAME, T, DP, WARPS, STAGES)                                                                                  \
