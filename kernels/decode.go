@@ -255,16 +255,15 @@ func splits(ctas, slots, steps int) int {
 // slotsAnSM is how many CTAs of a split the rule counts on an SM.
 const slotsAnSM = 2
 
-// splitParts are the extents of a step that splits the keys, with so many CTAs an SM: how many parts, and none where nothing is to be
-// combined.
-func splitParts(k *Kernel, keys string, slots int) {
+// splitParts are the extents of a step that splits the keys: how many parts, and none where nothing is to be combined.
+func splitParts(k *Kernel, keys string) {
 	k.derived = append(k.derived,
 		derivedExtent{"parts", func(d dims) int {
 			if d["Hkv"] < 1 {
 				return 1 // refused later
 			}
 			_, warps, _ := groupShape(d)
-			return splits(d["B"]*d["Hkv"]*groupTiles(d), slots*d[multiprocessors], over(d[keys], 16*warps))
+			return splits(d["B"]*d["Hkv"]*groupTiles(d), slotsAnSM*d[multiprocessors], over(d[keys], 16*warps))
 		}},
 		derivedExtent{"partial", func(d dims) int {
 			if d["parts"] > 1 {
@@ -286,7 +285,7 @@ func combineStage(suffix string) stage {
 
 // splitDecode cuts the keys into parts.
 func splitDecode(k *Kernel, suffix string) {
-	splitParts(k, "S", slotsAnSM)
+	splitParts(k, "S")
 	k.stages = []stage{
 		{idea: "parts", main: true, function: "decode_split_128" + suffix,
 			args: []string{"o", "q", "k", "v", "lengths", "partO", "partLSE", "B", "Hq", "Hkv", "S", "D", "parts", "scale", "window", "cap"},

@@ -148,7 +148,7 @@ func quantRow(row, to []float64, stored gpu.DType) float64 {
 	return float64(scale)
 }
 
-// quantWarps are the warps of a CTA of kvquant/2_decode.
+// quantWarps are the warps of a CTA of kvquant/2_decode, each of which is a part of its own.
 const quantWarps = 4
 
 // quantSlots are its CTAs on an SM.
@@ -171,22 +171,29 @@ func quantDecode(dtype, stored gpu.DType) *Kernel {
 	k.limits = maps.Clone(k.limits)
 	k.limits["D"] = limit{128, "keep longer heads in f16 or bf16: paged/1_decode"}
 	k.scalars = []scalar{{name: "scale", kind: fraction, high: 1e6}, {name: "window", most: 1 << 30}, {name: "cap", kind: fraction, high: 1e6}}
-	k.derived = []derivedExtent{{"rows", func(d dims) int { return d["B"] * d["Hq"] }}, {"S", func(d dims) int { return d["columns"] * d["page"] }}}
+	k.derived = []derivedExtent{{"rows", func(d dims) int { return d["B"] * d["Hq"] }}, {"S", func(d dims) int { return d["columns"] * d["page"] }},
+		{"parts", func(d dims) int {
+			if d["Hkv"] < 1 {
+				return quantWarps // refused later
+			}
+			return quantWarps * splits(d["B"]*d["Hkv"]*groupTiles(d), quantSlots*d[multiprocessors], over(d["S"], 16*quantWarps))
+		}}}
 	k.contents = []contentExtent{{"tokens", visibleTokens}}
-	splitParts(k, "S", quantSlots)
+	k.workspaces = []workspace{
+		{name: "partO", dtype: gpu.F32, shape: []string{"B", "Hq", "parts", "D"}}, {name: "partLSE", dtype: gpu.F32, shape: []string{"B", "Hq", "parts"}}}
 	combined := ""
 	if dtype == gpu.BF16 {
 		combined = "_bf16"
 	}
 	k.stages = []stage{
 		{idea: "parts", main: true, function: "kvquant_decode_128" + suffix,
-			args: []string{"o", "q", "k", "v", "kScale", "vScale", "table", "lengths", "partO", "partLSE", "Hq", "Hkv", "page", "columns", "D", "parts", "scale", "window", "cap"},
+			args: []string{"q", "k", "v", "kScale", "vScale", "table", "lengths", "partO", "partLSE", "Hq", "Hkv", "page", "columns", "D", "parts", "scale", "window", "cap"},
 			choose: func(d dims) (string, gpu.Config) {
 				width, buffers := paddedHead(d), 4
 				if width == 64 {
 					buffers = 6
 				}
-				return fmt.Sprintf("kvquant_decode_%d%s", width, suffix), gpu.Config{Grid: gpu.Dim(d["Hkv"]*groupTiles(d), d["B"], d["parts"]),
+				return fmt.Sprintf("kvquant_decode_%d%s", width, suffix), gpu.Config{Grid: gpu.Dim(d["Hkv"]*groupTiles(d), d["B"], d["parts"]/quantWarps),
 					CTA: gpu.Dim(32 * quantWarps), Shared: quantWarps * buffers * (32*width + 128)}
 			}},
 		combineStage(combined),
@@ -199,8 +206,8 @@ func quantDecode(dtype, stored gpu.DType) *Kernel {
 		return quantDecodeReference(d, in, dtype)
 	}
 	k.countsIn = func(d dims, in map[string][]float64) counters {
-		g := groupCounts(d, in, d["parts"])
-		return splitCounts(d, counters{flopsTensor: g[flopsTensor], storeBytes: g[storeBytes], barriers: g[barriers]})
+		c := counters{flopsTensor: groupCounts(d, in, 1)[flopsTensor], storeBytes: 4*d.f("rows")*d.f("parts")*(d.f("D")+1) + 2*d.f("D")*d.f("rows"), barriers: 0}
+		return c
 	}
 	k.cases = []trial{
 		pagedCase("1 1 1 1 1 1 64", 0), pagedCase("2 4 2 9 5 16 64", 0), pagedCase("3 5 1 150 50 1 48", 0), pagedCase("2 7 1 4 2 256 80", 100),

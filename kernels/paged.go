@@ -127,7 +127,7 @@ func pagedDecode(k *Kernel, suffix string) {
 	k.scalars = []scalar{{name: "scale", kind: fraction, high: 1e6}, {name: "window", most: 1 << 30}, {name: "cap", kind: fraction, high: 1e6}}
 	k.derived = []derivedExtent{{"rows", func(d dims) int { return d["B"] * d["Hq"] }}, {"S", func(d dims) int { return d["columns"] * d["page"] }}}
 	k.contents = []contentExtent{{"tokens", visibleTokens}}
-	splitParts(k, "S", slotsAnSM)
+	splitParts(k, "S")
 	k.stages = []stage{
 		{idea: "parts", main: true, function: "paged_decode_128" + suffix,
 			args: []string{"o", "q", "k", "v", "table", "lengths", "partO", "partLSE", "B", "Hq", "Hkv", "page", "columns", "D", "parts", "scale", "window", "cap"},

@@ -27,9 +27,9 @@ struct Result {
 template <int DP>
 constexpr int row_floats = DP + 8;
 
-// join_warps joins what the warps of a CTA have found of up to 16 heads: their weighted sums of values, results [WARPS, 16, ROW], with a
-// float left out behind each GAP, and of each its largest exponent and its sum of weights, stats [WARPS, 16, 2].
-template <int DP, int WARPS, int ROW = row_floats<DP>, int GAP = DP, typename T>
+// join_warps joins what the warps of a CTA have found of up to 16 heads: their weighted sums of values, results [WARPS, 16,
+// row_floats<DP>], and of each its largest exponent and its sum of weights, stats [WARPS, 16, 2].
+template <int DP, int WARPS, typename T>
 static __device__ __forceinline__ void join_warps(const float *results, const float *stats, int heads, int d, const Result<T> &result) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < heads * DP; i += 32 * WARPS) {
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void join_warps(const float *results, const fl
     for (int w = 0; w < WARPS; w++) {
       float weight = ex2(stats[(w * 16 + head) * 2] - base);
       sum = fmaf(weight, stats[(w * 16 + head) * 2 + 1], sum);
-      value = fmaf(weight, results[(w * 16 + head) * ROW + x + x / GAP], value);
+      value = fmaf(weight, results[(w * 16 + head) * row_floats<DP> + x], value);
     }
     result.put(head, x, sum == 0 ? 0 : value / sum);
     if (x == 0) result.put_sum(head, sum == 0 ? -infinity() : base + __log2f(sum));

@@ -5,7 +5,8 @@
 // Idea: copy bytes, and unpack them in registers on their way to the tensor cores: the products of a dot product may be added in any
 //   order, so a lane takes 16 neighbouring elements of a key, four for each of four mma, where f16 needs ldmatrix; of values it takes
 //   16 of each of four tokens, and pairs the bytes of two. An int8 takes two operations for two elements, an fp8 three. Nothing is
-//   multiplied by a scale while unpacking: a key's scale multiplies its score, a value's scale its weight. CTA joins its warps' parts.
+//   multiplied by a scale while unpacking: a key's scale multiplies its score, a value's scale its weight. A warp is a part of its
+//   own: it writes result and log-sum-exp, which the second launch joins.
 // Expect: half of paged/1_decode's bytes for K and V and 8 for the scales of a token and head; the same FLOPs.
 // A profiler should show: DRAM as the limit; the integer pipe, which unpacks, behind it.
 //
@@ -61,12 +62,12 @@ static __device__ __forceinline__ void load4(unsigned (&w)[2], unsigned address)
 }
 
 template <typename T, typename S, int DP, int WARPS, int STAGES>
-static __device__ __forceinline__ void decode(T *__restrict__ o, const T *__restrict__ q, const void *__restrict__ k, const void *__restrict__ v, const float *__restrict__ ks,
+static __device__ __forceinline__ void decode(const T *__restrict__ q, const void *__restrict__ k, const void *__restrict__ v, const float *__restrict__ ks,
     const float *__restrict__ vs, const int *__restrict__ table, const int *__restrict__ lengths, float *__restrict__ part_o,
     float *__restrict__ part_lse, int hq, int hkv, int page, int columns, int d, int parts, float scale, int window, float cap) {
   int group = hq / hkv, tiles = (group + 15) / 16, kv = blockIdx.x / tiles, b = blockIdx.y, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int to = lengths[b], from = window > 0 ? max(0, to - window) : 0, heads = min(16, group - blockIdx.x % tiles * 16);
-  part_range<16 * WARPS>(from, to, blockIdx.z, parts);
+  part_range<16 * WARPS>(from, to, blockIdx.z, parts / WARPS);
   size_t first = static_cast<size_t>(b) * hq + kv * group + blockIdx.x % tiles * 16;
   Rows<true> rows{table + static_cast<size_t>(b) * columns, page, static_cast<size_t>(kv), static_cast<size_t>(hkv)};
   Reader<S, DP, STAGES> reader{shared_address(ring) + warp * STAGES * Reader<S, DP, STAGES>::STAGE};
@@ -163,32 +164,32 @@ static __device__ __forceinline__ void decode(T *__restrict__ o, const T *__rest
     writing = writing + 1 == STAGES ? 0 : writing + 1;
   }
   wait_all_but<0>();
-  constexpr int ROW = DP + 4, GAP = DP / 4;  // so that the lanes of a store reach all banks
-  float *results = reinterpret_cast<float *>(ring), *stats = results + WARPS * 16 * ROW;
-  __syncthreads();  // all tiles have been used
 #pragma unroll
   for (int r = 0; r < 2; r++) {
-    int at = warp * 16 + lane / 4 + r * 8;
+    int head = lane / 4 + r * 8;
+    float sum = quad_sum(online.sum[r]), share = sum == 0 ? 0 : S::FACTOR / S::WEIGHTS / sum;
+    if (head >= heads) continue;
+    size_t part = (first + head) * parts + blockIdx.z * WARPS + warp;
 #pragma unroll
-    for (int second = 0; second < 2; second++) {  // a column of the results is eight or sixteen elements wide
-      float *to_results = results + at * ROW + (lane % 4 * 2 + second) * (DP / 8) + lane % 4;
+    for (int second = 0; second < 2; second++) {
+      int from_x = (lane % 4 * 2 + second) * (DP / 8);  // the column of the results is eight or sixteen elements wide
 #pragma unroll
-      for (int x = 0; x < DP / 8; x++) to_results[x] = acc[x][2 * r + second] * (S::FACTOR / S::WEIGHTS);
+      for (int x = 0; x < DP / 8; x += 4) {
+        float4 four = make_float4(acc[x][2 * r + second] * share, acc[x + 1][2 * r + second] * share, acc[x + 2][2 * r + second] * share, acc[x + 3][2 * r + second] * share);
+        if (from_x + x < d) *reinterpret_cast<float4 *>(part_o + part * d + from_x + x) = four;
+      }
     }
-    float sum = quad_sum(online.sum[r]);
-    if (lane % 4 == 0) *reinterpret_cast<float2 *>(stats + at * 2) = make_float2(online.top[r] * factor, sum);
+    if (lane % 4 == 0) part_lse[part] = sum == 0 ? -infinity() : online.top[r] * factor + __log2f(sum);
   }
-  __syncthreads();
-  join_warps<DP, WARPS, ROW, GAP>(results, stats, heads, d, Result<T>{o, part_o, part_lse, first, d, static_cast<int>(blockIdx.z), parts});
 }
 
 #define DECODE(NAME, T, S, DP, WARPS, STAGES)                                                                              \
   extern "C" __global__ void __launch_bounds__(32 * WARPS, 3) NAME(                                                        \
-      T *__restrict__ o, const T *__restrict__ q, const S::Byte *__restrict__ k, const S::Byte *__restrict__ v, const float *__restrict__ ks, \
+      const T *__restrict__ q, const S::Byte *__restrict__ k, const S::Byte *__restrict__ v, const float *__restrict__ ks, \
       const float *__restrict__ vs, const int *__restrict__ table, const int *__restrict__ lengths,                        \
       float *__restrict__ part_o, float *__restrict__ part_lse, int hq, int hkv, int page, int columns, int d, int parts,  \
       float scale, int window, float cap) {                                                                                \
-    decode<T, S, DP, WARPS, STAGES>(o, q, k, v, ks, vs, table, lengths, part_o, part_lse, hq, hkv, page, columns, d, parts,   \
+    decode<T, S, DP, WARPS, STAGES>(q, k, v, ks, vs, table, lengths, part_o, part_lse, hq, hkv, page, columns, d, parts,   \
                                     scale, window, cap);                                                                   \
   }
 #define ELEMENTS(SUFFIX, T)                                                                                                \
