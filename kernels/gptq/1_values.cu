@@ -65,7 +65,7 @@ static __device__ __forceinline__ void values(__half *__restrict__ y, const unsi
 }
 
 #define VALUES(BITS)                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(256) gptq_values_##BITS(__half *__restrict__ y, const unsigned *__restrict__ words, \
+  extern "C" __global__ void __launch_bounds__(256, 1) gptq_values_##BITS(__half *__restrict__ y, const unsigned *__restrict__ words, \
       const unsigned *__restrict__ zeros, const __half *__restrict__ scales, const int *__restrict__ groups, int k, int n, int size, \
       int less) { values<BITS>(y, words, zeros, scales, groups, k, n, size, less); }
 
