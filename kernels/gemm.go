@@ -61,19 +61,23 @@ func gemm(name, function string, types elements, tileM, tileN int, cta gpu.Dim3,
 		})
 		estimated(variants[len(variants)-1], e)
 	}
-	variants[0].far, variants[1].far = farGEMM("w", "N", tileN), farGEMM("x", "M", tileM)
+	variants[0].far, variants[1].far = farGEMM("w", "N", tileN, tileN), farGEMM("x", "M", tileM, tileN)
 	return variants
 }
 
 // columnLimit is what a grid has room for whose y goes over the columns of Y, so many a CTA.
 func columnLimit(tileN int) limit { return limit{65535 * tileN, "split w and y by rows of w"} }
 
-// farGEMM has 2¹⁸ rows of 2¹³ elements of W or X, 4 GiB, and some more; of CTAs of so many rows the first and the one behind
-// those 4 GiB run.
-func farGEMM(operand, rows string, tile int) *farCase {
-	d := dims{"M": 1, "N": 8, "K": 1 << 13}
-	d[rows] = 1<<18 + 64
-	return &farCase{dims: d, operand: operand, rows: rows, sample: 1 << 18 / tile}
+// farGEMM has 2¹⁸ rows of 2¹³ elements of W or X, 4 GiB, and some more, or half as many twice as long where a grid has no room for
+// them; of CTAs of so many rows the first and the one behind those 4 GiB run, which take all of the few columns of Y.
+func farGEMM(operand, rows string, tile, columns int) *farCase {
+	many := 1 << 18
+	if columnLimit(columns).most < many+64 {
+		many = 1 << 17
+	}
+	d := dims{"M": 1, "N": min(8, columns), "K": 1 << 31 / many}
+	d[rows] = many + 64
+	return &farCase{dims: d, operand: operand, rows: rows, sample: many / tile}
 }
 
 // gemmShapes are the shapes of interest, with the aims of the steps that are to reach a share of the tensor roof on an H200.

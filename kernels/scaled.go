@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"memwall/gpu"
 	"memwall/gpu/quant"
@@ -178,11 +179,15 @@ func spansOfRows(k *Kernel, y, x string) {
 			}},
 	}
 	e := float64(k.operands[2].dtype.Bytes())
-	k.counts = func(d dims) counters {
+	k.countsIn = func(d dims, in map[string][]float64) counters {
 		n := d.f("R") * d.f("K")
 		c := counters{loadBytes: 2 * e * n, storeBytes: n + 4*d.f("spans")}
 		if d["chunks"] > 0 {
 			c[loadBytes] += 4 * 256 * d.f("units")
+		}
+		_, scales := scaledAs(k.operands[0].dtype, in["x"], d["length"])
+		if slices.ContainsFunc(scales, math.IsNaN) { // single values of a span without a scale are not read again, pieces are
+			delete(c, loadBytes)
 		}
 		return c
 	}

@@ -4,9 +4,8 @@
 // Predecessor: paged/1_decode reads 2 bytes an element, and a cache of them fills the GPU.
 // Idea: copy bytes, and unpack them in registers on their way to the tensor cores: the products of a dot product may be added in any
 //   order, so a lane takes 16 neighbouring elements of a key, four for each of four mma, where f16 needs ldmatrix; of values it takes
-//   16 of each of four tokens, and pairs the bytes of two. An int8 takes two operations for two elements, an fp8 three. Nothing is
-//   multiplied by a scale while unpacking: a key's scale multiplies its score, a value's scale its weight. A warp is a part of its
-//   own: it writes result and log-sum-exp, which the second launch joins.
+//   16 of each of four tokens, and pairs the bytes of two. A key's scale multiplies its score, a value's scale its weight. A warp is a
+//   part of its own: it writes result and log-sum-exp, which the second launch joins.
 // Expect: half of paged/1_decode's bytes for K and V and 8 for the scales of a token and head; the same FLOPs.
 // A profiler should show: DRAM as the limit; the integer pipe, which unpacks, behind it.
 //
@@ -187,10 +186,8 @@ static __device__ __forceinline__ void decode(const T *__restrict__ q, const voi
   extern "C" __global__ void __launch_bounds__(32 * WARPS, 3) NAME(                                                        \
       const T *__restrict__ q, const S::Byte *__restrict__ k, const S::Byte *__restrict__ v, const float *__restrict__ ks, \
       const float *__restrict__ vs, const int *__restrict__ table, const int *__restrict__ lengths,                        \
-      float *__restrict__ part_o, float *__restrict__ part_lse, int hq, int hkv, int page, int columns, int d, int parts,  \
-      float scale, int window, float cap) {                                                                                \
-    decode<T, S, DP, WARPS, STAGES>(q, k, v, ks, vs, table, lengths, part_o, part_lse, hq, hkv, page, columns, d, parts,   \
-                                    scale, window, cap);                                                                   \
+      float *__restrict__ part_o, float *__restrict__ part_lse, int hq, int hkv, int page, int columns, int d, int parts, float scale, int window, float cap) { \
+    decode<T, S, DP, WARPS, STAGES>(q, k, v, ks, vs, table, lengths, part_o, part_lse, hq, hkv, page, columns, d, parts, scale, window, cap); \
   }
 #define ELEMENTS(SUFFIX, T)                                                                                                \
   DECODE(kvquant_decode_64_i8##SUFFIX, T, Int8, 64, 4, 6)                                                                  \
