@@ -11,42 +11,23 @@
 //
 // The Go loop: for s := range spans { scale[s] = max(|x[s]|) / most; for i { y[s,i] = round(x[s,i] * (1 / scale[s])) } }
 
-#include "element.cuh"
+#include "rows.cuh"
 #include "encode.cuh"
 #include "scaled.cuh"
 
 constexpr int THREADS = 256, CHUNK = 16384;
 
-// Piece is 16 bytes of x.
-template <typename T>
-struct Piece {
-  static constexpr int N = 16 / sizeof(T);
-  float v[N];
-  __device__ __forceinline__ Piece(uint4 word) {
-    const unsigned w[4] = {word.x, word.y, word.z, word.w};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      if constexpr (sizeof(T) == 4) {
-        v[i] = __uint_as_float(w[i]);
-      } else {
-        float2 two = pair(w[i], T());
-        v[2 * i] = two.x;
-        v[2 * i + 1] = two.y;
-      }
-    }
-  }
-};
-
 // largest_of is the largest magnitude of n values from x on, over the threads that share them, each from t on.
 template <typename T>
-static __device__ __forceinline__ unsigned largest_of(const T *x, int n, int t, int threads, bool wide) {
+static __device__ __forceinline__ unsigned largest_of(const T *x, int n, int t, int threads, bool pieces) {
   float of_thread = 0;
-  if (wide) {
+  if (pieces) {
 #pragma unroll 4
-    for (int i = t; i < n / Piece<T>::N; i += threads) {
-      Piece<T> p(reinterpret_cast<const uint4 *>(x)[i]);
+    for (int i = t; i < n / wide<T>; i += threads) {
+      float v[wide<T>];
+      unpack<T>(v, reinterpret_cast<const uint4 *>(x)[i]);
 #pragma unroll
-      for (int j = 0; j < Piece<T>::N; j++) of_thread = larger(of_thread, p.v[j]);
+      for (int j = 0; j < wide<T>; j++) of_thread = larger(of_thread, v[j]);
     }
   } else {
 #pragma unroll 4
@@ -66,7 +47,7 @@ static __device__ __forceinline__ unsigned largest_of(const T *x, int n, int t, 
 // aligned says whether n values of x from here on, and their codes, lie in whole pieces.
 template <typename T>
 static __device__ __forceinline__ bool aligned(const T *x, const unsigned char *y, int n) {
-  return ((reinterpret_cast<size_t>(x) | static_cast<size_t>(n) * sizeof(T)) & 15) == 0 && (reinterpret_cast<size_t>(y) & (Piece<T>::N - 1)) == 0;
+  return ((reinterpret_cast<size_t>(x) | static_cast<size_t>(n) * sizeof(T)) & 15) == 0 && (reinterpret_cast<size_t>(y) & (wide<T> - 1)) == 0;
 }
 
 // rows does the spans, a unit each; or, with chunks of a span, as many units whose largest is known.
@@ -81,21 +62,22 @@ static __device__ __forceinline__ void rows(unsigned char *__restrict__ y, float
   int n = idle ? 0 : static_cast<int>(chunks ? min(length - at, static_cast<long long>(CHUNK)) : length);
   x += span * length + at;
   y += span * length + at;
-  bool wide = aligned(x, y, n);
-  Span s = span_of<C>(chunks ? most[span] : largest_of(x, n, t, threads, wide));
+  bool pieces = aligned(x, y, n);
+  Span s = span_of<C>(chunks ? most[span] : largest_of(x, n, t, threads, pieces));
   if (t == 0 && at == 0 && !idle) scale[span] = s.scale;
-  if (!wide) {
+  if (!pieces) {
 #pragma unroll 4
     for (int i = t; i < n; i += threads) y[i] = code_of<C>(to_float(x[i]), s);
     return;
   }
 #pragma unroll 2
-  for (int i = t; i < n / Piece<T>::N; i += threads) {
-    Piece<T> p(reinterpret_cast<const uint4 *>(x)[i]);
-    unsigned words[Piece<T>::N / 4];
+  for (int i = t; i < n / wide<T>; i += threads) {
+    float v[wide<T>];
+    unpack<T>(v, reinterpret_cast<const uint4 *>(x)[i]);
+    unsigned words[wide<T> / 4];
 #pragma unroll
-    for (int j = 0; j < Piece<T>::N; j += 4) words[j / 4] = codes_of<C>(p.v + j, s);
-    if constexpr (Piece<T>::N == 4)
+    for (int j = 0; j < wide<T>; j += 4) words[j / 4] = codes_of<C>(v + j, s);
+    if constexpr (wide<T> == 4)
       reinterpret_cast<unsigned *>(y)[i] = words[0];
     else
       reinterpret_cast<uint2 *>(y)[i] = make_uint2(words[0], words[1]);
