@@ -72,14 +72,7 @@ func (k *Kernel) benchArguments(dev *gpu.Device, t trial) *data {
 		made.args, made.tensors = append(made.args, tensor), append(made.tensors, tensor)
 	}
 	for _, s := range k.scalars {
-		switch s.kind {
-		case fraction:
-			made.args = append(made.args, t.fractions[s.name])
-		case flag:
-			made.args = append(made.args, t.dims[s.name] != 0)
-		default:
-			made.args = append(made.args, t.dims[s.name])
-		}
+		made.args = append(made.args, t.argument(s))
 	}
 	return made
 }

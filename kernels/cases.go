@@ -139,18 +139,23 @@ func (k *Kernel) arguments(dev *gpu.Device, t trial, random *rand.Rand) *data {
 		made.args, made.tensors = append(made.args, tensor), append(made.tensors, tensor)
 	}
 	for _, s := range k.scalars {
-		switch s.kind {
-		case fraction:
-			x := t.fractions[s.name]
-			made.in[s.name] = []float64{float64(float32(x))}
-			made.args = append(made.args, x)
-		case flag:
-			made.args = append(made.args, t.dims[s.name] != 0)
-		default:
-			made.args = append(made.args, t.dims[s.name])
+		if s.kind == fraction {
+			made.in[s.name] = []float64{float64(float32(t.fractions[s.name]))}
 		}
+		made.args = append(made.args, t.argument(s))
 	}
 	return made
+}
+
+// argument is the value of a scalar.
+func (t trial) argument(s scalar) any {
+	switch s.kind {
+	case fraction:
+		return t.fractions[s.name]
+	case flag:
+		return t.dims[s.name] != 0
+	}
+	return t.dims[s.name]
 }
 
 // ints are what an operand held before the launch.

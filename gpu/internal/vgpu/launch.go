@@ -251,7 +251,7 @@ func (d *Device) run(ctx context.Context, f *function, l *driver.Launch) (*drive
 	var traces *tracing
 	if l.Simulate && r.caches != nil && !l.Sanitize {
 		key = predictionKey(f, l)
-		if traces = d.traceFor(f, l, key, d.usedSMs(l)); traces != nil && r.watch == nil {
+		if traces = d.traceFor(f, l, key, executed); traces != nil && r.watch == nil {
 			r.watch, r.traces = traces.watch, traces
 		}
 	}

@@ -21,7 +21,6 @@ const traceInstructions = 240_000
 type predictions struct {
 	mu    sync.Mutex
 	known map[[32]byte]*prediction
-	runs  int // simulations that were run to their end
 }
 
 type prediction struct {
@@ -45,14 +44,16 @@ func predictionKey(f *function, l *driver.Launch) [32]byte {
 }
 
 // traceFor prepares to trace a launch that is to be simulated; nil where its time is known already.
-func (d *Device) traceFor(f *function, l *driver.Launch, key [32]byte, used int) *tracing {
+func (d *Device) traceFor(f *function, l *driver.Launch, key [32]byte, executed uint64) *tracing {
 	d.predictions.mu.Lock()
 	known := d.predictions.known[key] != nil
 	d.predictions.mu.Unlock()
 	if known {
 		return nil
 	}
-	return f.tracing(l, used, d.residentCTAs(f, l), l.Grid.Count(), traceInstructions)
+	t := f.tracing(l, d.usedSMs(l), d.residentCTAs(f, l), executed, traceInstructions)
+	t.tellApart(executed)
+	return t
 }
 
 // predict simulates a launch that was traced, or gives what is known of the same launch.
@@ -88,7 +89,6 @@ func (d *Device) predict(ctx context.Context, f *function, l *driver.Launch, key
 		d.predictions.known = map[[32]byte]*prediction{}
 	}
 	d.predictions.known[key] = &prediction{*s, instructions, done.longest, sectors}
-	d.predictions.runs++
 	return s
 }
 

@@ -18,9 +18,9 @@ const (
 	probeWhole  = 3    // CTAs that are executed to their end
 )
 
-// probe predicts the time of a launch without running it whole: the first, the middle and the last CTA to
-// their ends, which tells how long CTAs are; the CTAs that one SM would run, cut, for their traces; and the first wave, cut, through
-// the caches. What it leaves in memory is incomplete. Counts are those of the three CTAs, scaled to the grid.
+// probe predicts the time of a launch without running it whole: the first, the middle and the last CTA to their ends, which tells how
+// long CTAs are; the CTAs that one SM would run, cut, for their traces; and the first wave, cut, through the caches. What it leaves in
+// memory is incomplete. Counts are those of the three CTAs, scaled to the grid.
 func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*driver.Result, error) {
 	d.exec.Lock()
 	defer d.exec.Unlock()
@@ -34,7 +34,7 @@ func (d *Device) probe(ctx context.Context, f *function, l *driver.Launch) (*dri
 	resident := d.residentCTAs(f, l)
 	sms := uint64(max(d.properties.SMs, 1))
 	traces := f.tracing(l, int(sms), resident, total, probeTraces)
-	traces.every, traces.spares, traces.ctas, traces.each, traces.partial = 1, nil, traces.ctas[:traces.own], nil, true
+	traces.every, traces.partial = 1, true
 
 	few := min(total, probeWhole)
 	whole, err := d.excerpt(ctx, f, l, excerpt{ctas: few, step: (total - 1) / max(few-1, 1)}, nil)

@@ -33,14 +33,16 @@ const (
 	unequal = 1.05
 )
 
-// tracing prepares traces of the CTAs that SM 0 runs of so many: three residents' worth and one more; and of the spares.
-func (f *function) tracing(l *driver.Launch, used, resident int, ctas uint64, limit int) *tracing {
-	span, sample := f.span(l).Count(), uint64(max(l.Sample, 1))
-	executed := ((ctas+span-1)/span + sample - 1) / sample * span // a sample is of whole clusters
+// tracing prepares traces of the CTAs that SM 0 runs of those that are executed: three residents' worth and one more.
+func (f *function) tracing(l *driver.Launch, used, resident int, executed uint64, limit int) *tracing {
 	own := int(min((executed+uint64(used)-1)/uint64(used), uint64(3*resident+1)))
 	warps := int((l.CTA.Count() + warpSize - 1) / warpSize)
-	t := &tracing{program: f.program.simulation(), own: own, every: uint64(used),
+	return &tracing{program: f.program.simulation(), own: own, ctas: make([]simulate.CTA, own), warps: make([][]uint64, own), every: uint64(used),
 		limit: max(limit/(own*warps), 64), spare: max(spareInstructions/(spareTraces*warps), 64), local: uint64(f.program.local) * warpSize}
+}
+
+// tellApart has the spares traced too, and notes what each CTA executes.
+func (t *tracing) tellApart(executed uint64) {
 	for i := range uint64(spareTraces) {
 		at := (i + 1) * (executed - 1) / spareTraces
 		if t.find(at) < 0 {
@@ -50,8 +52,7 @@ func (f *function) tracing(l *driver.Launch, used, resident int, ctas uint64, li
 	if executed <= mostDispatched {
 		t.each = make([]uint32, executed)
 	}
-	t.ctas, t.warps = make([]simulate.CTA, own+len(t.spares)), make([][]uint64, own+len(t.spares))
-	return t
+	t.ctas, t.warps = append(t.ctas, make([]simulate.CTA, len(t.spares))...), append(t.warps, make([][]uint64, len(t.spares))...)
 }
 
 // find gives the place of a CTA among those traced, −1 where it is not.
